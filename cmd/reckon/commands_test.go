@@ -49,6 +49,42 @@ func reckonCommand(t *testing.T, environment []string, arguments ...string) *exe
 	return command
 }
 
+// startedNode runs `reckon node` until stop or the test's end; address is what it is ready at.
+func startedNode(t *testing.T, environment []string, arguments ...string) (node *exec.Cmd, address string, stop func()) {
+	t.Helper()
+	node = reckonCommand(t, environment, append([]string{"node"}, arguments...)...)
+	node.Cancel = func() error { return node.Process.Signal(syscall.SIGTERM) }
+	out, err := node.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := node.Start(); err != nil {
+		t.Fatal(err)
+	}
+	stopped := false
+	t.Cleanup(func() {
+		if !stopped {
+			_ = node.Process.Kill()
+			_ = node.Wait()
+		}
+	})
+	line, err := bufio.NewReader(out).ReadString('\n')
+	address, ready := strings.CutPrefix(strings.TrimSpace(line), "ready ")
+	if err != nil || !ready {
+		t.Fatalf("%q, %v", line, err)
+	}
+	return node, address, func() {
+		t.Helper()
+		if err := node.Process.Signal(syscall.SIGTERM); err != nil {
+			t.Fatal(err)
+		}
+		stopped = true
+		if err := node.Wait(); err != nil {
+			t.Errorf("SIGTERM: %v", err)
+		}
+	}
+}
+
 // reckon runs a command to its end.
 func reckon(t *testing.T, stdin string, environment []string, arguments ...string) (status int, stdout, stderr string) {
 	t.Helper()
@@ -225,27 +261,7 @@ func TestAccountsAndKeysWithoutAServer(t *testing.T) {
 // TestNodeAlone starts the node, uses it and stops it.
 func TestNodeAlone(t *testing.T) {
 	folder := filepath.Join(t.TempDir(), "data", "eventstore")
-	node := reckonCommand(t, nil, "node", "--data", folder)
-	node.Cancel = func() error { return node.Process.Signal(syscall.SIGTERM) }
-	out, err := node.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := node.Start(); err != nil {
-		t.Fatal(err)
-	}
-	stopped := false
-	t.Cleanup(func() {
-		if !stopped {
-			_ = node.Process.Kill()
-			_ = node.Wait()
-		}
-	})
-	line, err := bufio.NewReader(out).ReadString('\n')
-	connection, ready := strings.CutPrefix(strings.TrimSpace(line), "ready ")
-	if err != nil || !ready {
-		t.Fatalf("%q, %v", line, err)
-	}
+	node, connection, stop := startedNode(t, nil, "--data", folder)
 	status, _, stderr := reckon(t, "", nil, "node", "--data", folder)
 	if status != 2 || !strings.Contains(stderr, fmt.Sprint(node.Process.Pid)) {
 		t.Errorf("a second node: status %d\n%s", status, stderr)
@@ -268,13 +284,7 @@ func TestNodeAlone(t *testing.T) {
 	if status, stdout, _ := reckon(t, "", nil, "keys", "list", "--data", elsewhere, "--eventstore", connection, "--keys", keyFolder); status != 0 || !strings.Contains(stdout, "published") {
 		t.Errorf("through the node: status %d, %s", status, stdout)
 	}
-	if err := node.Process.Signal(syscall.SIGTERM); err != nil {
-		t.Fatal(err)
-	}
-	stopped = true
-	if err := node.Wait(); err != nil {
-		t.Errorf("SIGTERM: %v", err)
-	}
+	stop()
 	if status, _, stderr := reckon(t, "", nil, "keys", "list", "--data", filepath.Dir(folder)); status != 0 {
 		t.Errorf("after the node: status %d\n%s", status, stderr)
 	}

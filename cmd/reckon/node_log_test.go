@@ -1,13 +1,11 @@
 package main
 
 import (
-	"bufio"
 	"encoding/json"
 	"errors"
 	"os"
 	"path/filepath"
 	"strings"
-	"syscall"
 	"testing"
 
 	"reckon/eventstore/node/eventlog"
@@ -18,24 +16,7 @@ import (
 func TestLogCommands(t *testing.T) {
 	root := t.TempDir()
 	folder, backup, restored := filepath.Join(root, "events"), filepath.Join(root, "backup"), filepath.Join(root, "restored")
-	node := reckonCommand(t, nil, "node", "--data", folder)
-	node.Cancel = func() error { return node.Process.Signal(syscall.SIGTERM) }
-	out, err := node.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := node.Start(); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		_ = node.Process.Kill()
-		_ = node.Wait()
-	})
-	line, err := bufio.NewReader(out).ReadString('\n')
-	connection, ready := strings.CutPrefix(strings.TrimSpace(line), "ready ")
-	if err != nil || !ready {
-		t.Fatalf("%q, %v", line, err)
-	}
+	_, connection, _ := startedNode(t, nil, "--data", folder)
 	if status, _, stderr := reckon(t, "", nil, "keys", "rotate", "--data", filepath.Join(root, "none"), "--eventstore", connection, "--keys", filepath.Join(root, "keys")); status != 0 {
 		t.Fatal(stderr)
 	}

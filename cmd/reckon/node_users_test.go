@@ -1,14 +1,12 @@
 package main
 
 import (
-	"bufio"
 	"context"
 	"encoding/json"
 	"net/url"
 	"os"
 	"path/filepath"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
 
@@ -24,27 +22,7 @@ func TestNodeUsers(t *testing.T) {
 	if err := os.WriteFile(passwordFile, []byte("password of ops\r\nnot this\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	command := reckonCommand(t, []string{"RECKON_NODE_ADMIN_PASSWORD=password of admin"}, "node", "--data", folder, "--secure", "--listen", "127.0.0.1:0", "--ops-password-file", passwordFile)
-	command.Cancel = func() error { return command.Process.Signal(syscall.SIGTERM) }
-	out, err := command.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := command.Start(); err != nil {
-		t.Fatal(err)
-	}
-	stopped := false
-	t.Cleanup(func() {
-		if !stopped {
-			_ = command.Process.Kill()
-			_ = command.Wait()
-		}
-	})
-	line, err := bufio.NewReader(out).ReadString('\n')
-	address, ready := strings.CutPrefix(strings.TrimSpace(line), "ready ")
-	if err != nil || !ready {
-		t.Fatalf("%q, %v", line, err)
-	}
+	_, address, stop := startedNode(t, []string{"RECKON_NODE_ADMIN_PASSWORD=password of admin"}, "--data", folder, "--secure", "--listen", "127.0.0.1:0", "--ops-password-file", passwordFile)
 	if exists(filepath.Join(folder, node.FirstPasswordsFile)) {
 		t.Error("passwords that were given are written to a file")
 	}
@@ -116,13 +94,7 @@ func TestNodeUsers(t *testing.T) {
 	if rows := list(); len(rows) != 3 || rows[1].Login != "ann" || strings.Join(rows[1].Groups, ",") != "writers,readers" || rows[1].Disabled || rows[1].FullName != "Ann" {
 		t.Errorf("%+v", rows)
 	}
-	if err := command.Process.Signal(syscall.SIGTERM); err != nil {
-		t.Fatal(err)
-	}
-	stopped = true
-	if err := command.Wait(); err != nil {
-		t.Errorf("SIGTERM: %v", err)
-	}
+	stop()
 	do(0, "", "delete", "ann") // the node does not run: its folder is opened
 	if rows := list(); len(rows) != 2 {
 		t.Errorf("%+v", rows)
