@@ -26,7 +26,11 @@ type commandLine struct {
 	Keys        keysCmd        `cmd:"" help:"List and rotate the keys that seal receipts."`
 	Projections projectionsCmd `cmd:"" help:"Show and steer the read models."`
 	Parked      parkedCmd      `cmd:"" help:"Show and retry events that were set aside."`
+	Tail        tailCmd        `cmd:"" help:"Print events as they are appended."`
+	Show        showCmd        `cmd:"" help:"Print a stream's events, and the state that commands decide on."`
+	Trace       traceCmd       `cmd:"" help:"Print what one request led to, as a tree of causes."`
 	Bursts      burstsCmd      `cmd:"" help:"Derive an account's bursts of activity from the log, as it was at any position."`
+	Audit       auditCommands  `cmd:"" help:"Derive again from the log what an installation must say, and report what differs."`
 	Blobs       blobsCmd       `cmd:"" help:"Remove large bytes that no event names."`
 	Engine      engineCmd      `cmd:"" help:"Install and test the evaluation engine."`
 	Reference   referenceCmd   `cmd:"" help:"Check and build the function reference."`

@@ -1,6 +1,7 @@
 package eventlog
 
 import (
+	"cmp"
 	"context"
 	"encoding/hex"
 	"errors"
@@ -28,6 +29,8 @@ type Anchor struct {
 type AnchorError struct {
 	Dir    string
 	Anchor Anchor
+	Agrees uint64 // newest anchored position before it at which the log is the one that was noted; 0: none
+	End    uint64 // position of the newest record
 	Reason string
 }
 
@@ -79,6 +82,16 @@ func readFolder(dir string) (s folderState, err error) {
 // far the log verifies. Errors: *CorruptError, *AnchorError, *FormatError, *StorageError, that
 // of ctx, or one of the file system.
 func VerifyFolder(ctx context.Context, dir string, anchor *Anchor) (Report, error) {
+	var anchors []Anchor
+	if anchor != nil {
+		anchors = append(anchors, *anchor)
+	}
+	return ReadFolder(ctx, dir, anchors, func(*Record) error { return nil })
+}
+
+// ReadFolder is VerifyFolder that calls visit for every record, in order and once it has verified, and compares the log with
+// several anchors. The record is overwritten by later calls; an error of visit ends the reading.
+func ReadFolder(ctx context.Context, dir string, anchors []Anchor, visit func(*Record) error) (Report, error) {
 	indexed, hasIndex := readIndexState(dir, vfs.Default) // before the segments, which may grow
 	folder, err := readFolder(dir)
 	if err != nil {
@@ -86,7 +99,7 @@ func VerifyFolder(ctx context.Context, dir string, anchor *Anchor) (Report, erro
 	}
 	defer func() { _ = folder.segments.close() }() // they were only read
 	genesis := genesisOf(folder.id)
-	v := folderVerification{segments: folder.segments, anchor: anchor, report: Report{LogID: folder.id, Segments: len(folder.segments), Bytes: folder.segments.bytes()}, streams: map[string]nextRevision{}}
+	v := folderVerification{segments: folder.segments, anchors: anchors, links: map[uint64]string{}, visit: visit, report: Report{LogID: folder.id, Segments: len(folder.segments), Bytes: folder.segments.bytes()}, streams: map[string]nextRevision{}}
 	v.reached(0, genesis)
 	tail := folder.segments.tail()
 	if _, err = scanSegments(ctx, dir, folder.segments, once, cursor{link: genesis}, tail.base, func(r *stored, _ place) error { return v.record(dir, r) }); err != nil {
@@ -114,7 +127,7 @@ func VerifyFolder(ctx context.Context, dir string, anchor *Anchor) (Report, erro
 			return v.report, err
 		}
 	}
-	return v.report, v.checkAnchor(dir)
+	return v.report, v.checkAnchors(dir)
 }
 
 // reportUpTo returns the error with a report of how far the log verifies, when the error is
@@ -130,7 +143,7 @@ func reportUpTo(ctx context.Context, dir string, err error) (Report, error) {
 		return Report{}, err
 	}
 	slices.Sort(names)
-	v := folderVerification{streams: map[string]nextRevision{}}
+	v := folderVerification{streams: map[string]nextRevision{}, visit: func(*Record) error { return nil }}
 	var end hash
 	for _, name := range names {
 		if _, isSegment := segmentBase(name); !isSegment {
@@ -178,16 +191,19 @@ type nextRevision struct {
 
 type folderVerification struct {
 	segments segmentList
-	anchor   *Anchor
+	anchors  []Anchor
+	visit    func(*Record) error
 	report   Report
-	found    string // link at the anchor's position
+	links    map[uint64]string // at the anchors' positions
 	streams  map[string]nextRevision
 }
 
 func (v *folderVerification) reached(position uint64, link hash) {
 	v.report.Records, v.report.Chain = position, hex.EncodeToString(link[:])
-	if v.anchor != nil && v.anchor.Position == position {
-		v.found = v.report.Chain
+	for _, a := range v.anchors {
+		if a.Position == position {
+			v.links[position] = v.report.Chain
+		}
 	}
 }
 
@@ -209,20 +225,27 @@ func (v *folderVerification) record(dir string, r *stored) error {
 		v.report.Redacted++
 	}
 	v.reached(r.Position, r.chain)
-	return nil
+	return v.visit(&r.Record)
 }
 
-func (v *folderVerification) checkAnchor(dir string) error {
-	a := v.anchor
-	switch {
-	case a == nil:
-		return nil
-	case a.LogID != v.report.LogID:
-		return &AnchorError{Dir: dir, Anchor: *a, Reason: fmt.Sprintf("its id is %s, that of the anchor is %s", v.report.LogID, a.LogID)}
-	case a.Position > v.report.Records:
-		return &AnchorError{Dir: dir, Anchor: *a, Reason: fmt.Sprintf("it ends at position %d", v.report.Records)}
-	case a.Link != v.found:
-		return &AnchorError{Dir: dir, Anchor: *a, Reason: "the link there is " + v.found + ": that record or an earlier one was rewritten, with all records after it"}
+// checkAnchors compares with the anchors in the order of their positions: the first that differs bounds where the log does.
+func (v *folderVerification) checkAnchors(dir string) error {
+	slices.SortFunc(v.anchors, func(a, b Anchor) int { return cmp.Compare(a.Position, b.Position) })
+	agrees := uint64(0)
+	for _, a := range v.anchors {
+		reason := ""
+		switch found := v.links[a.Position]; {
+		case a.LogID != v.report.LogID:
+			reason = fmt.Sprintf("its id is %s, that of the anchor is %s", v.report.LogID, a.LogID)
+		case a.Position > v.report.Records:
+			reason = fmt.Sprintf("it ends at position %d", v.report.Records)
+		case a.Link != found:
+			reason = "the link there is " + found + ": that record or an earlier one was rewritten, with all records after it"
+		}
+		if reason != "" {
+			return &AnchorError{Dir: dir, Anchor: a, Agrees: agrees, End: v.report.Records, Reason: reason}
+		}
+		agrees = a.Position
 	}
 	return nil
 }

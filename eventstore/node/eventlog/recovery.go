@@ -1,6 +1,7 @@
 package eventlog
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -168,7 +169,7 @@ func scanTail(dir string, s *segment, mark headMark, visit func(stored, place)) 
 				}
 				result.mark = cursor{r.Position, r.chain, scan.offset}
 			}
-			r.forget()
+			r.own()
 			unfinished = append(unfinished, pending{r, at})
 			if !r.last {
 				continue
@@ -188,8 +189,10 @@ func scanTail(dir string, s *segment, mark headMark, visit func(stored, place)) 
 	return result, err
 }
 
-// forget drops what refers to memory that the scanner overwrites.
-func (s *stored) forget() { s.header, s.payload, s.Metadata, s.Data = nil, nil, nil, nil }
+// own drops or copies what refers to memory that the scanner overwrites.
+func (s *stored) own() {
+	s.header, s.payload, s.Metadata, s.Data = nil, nil, bytes.Clone(s.Metadata), bytes.Clone(s.Data)
+}
 
 // classifyTail returns nil when a bad record in the newest segment is the rest of a write
 // that was never acknowledged.
@@ -224,6 +227,7 @@ func (l *Log) recoverTail(mark headMark) (tailState, error) {
 		if len(tail) == 2*recentRecords { // the window is in the second half
 			tail = append(tail[:0], tail[recentRecords:]...)
 		}
+		r.Metadata, r.Data = nil, nil // many records are kept
 		tail = append(tail, seen{r, int(at.length) - frameHeader})
 	})
 	if err != nil {

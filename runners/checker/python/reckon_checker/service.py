@@ -105,6 +105,7 @@ def check(task: dict[str, Any]) -> dict[str, Any]:
     try:
         task = decoded(task)
         vocabulary.require_known(task)
+        stand_ins.begin(task)
         task = explicit.written_out(extrema.of_numbers(task))
         if task["kind"] != "equations":
             task = stand_ins.indexed(task)
