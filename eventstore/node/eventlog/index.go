@@ -305,7 +305,7 @@ func (l *Log) completeIndex(end cursor) (reason string, err error) {
 
 // catchUp adds the records after the cursor to the index.
 func (l *Log) catchUp(from, end cursor) error {
-	b := &indexBatch{log: l, batch: l.index.NewBatch(), heads: map[string]head{}}
+	b := &indexBatch{log: l, batch: l.index.NewBatch(), heads: map[string]head{}, listed: indexStreams{log: l}}
 	reached, err := scanSegments(context.Background(), l.dir, *l.segments.Load(), keep, from, end.position, func(r *stored, at place) error {
 		if err := b.add(r, at); err != nil {
 			return err
@@ -326,6 +326,8 @@ type indexBatch struct {
 	log   *Log
 	batch *pebble.Batch
 	heads map[string]head // of the streams in the batch
+
+	listed indexStreams
 }
 
 func (b *indexBatch) add(r *stored, at place) error {
@@ -346,6 +348,9 @@ func (b *indexBatch) add(r *stored, at place) error {
 	}
 	h.position = r.Position
 	b.heads[r.Stream] = h
+	if err := b.listed.add(b.batch, &r.Record, at); err != nil {
+		return err
+	}
 	return putPlace(b.batch, r.Stream, r.Revision, at)
 }
 
@@ -369,12 +374,16 @@ func (b *indexBatch) commit(reached cursor) error {
 		}
 	}
 	clear(b.heads)
+	if err := b.listed.putHeads(b.batch); err != nil {
+		return err
+	}
 	if err := b.batch.Set(stateKey, indexState{b.log.id, reached}.encode(), nil); err != nil {
 		return err
 	}
 	if err := b.log.index.Apply(b.batch, pebble.NoSync); err != nil {
 		return err
 	}
+	b.listed.applied()
 	err := b.batch.Close()
 	b.batch = b.log.index.NewBatch()
 	return err

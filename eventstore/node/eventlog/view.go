@@ -78,6 +78,9 @@ func (i StreamInfo) Exists() bool { return i.Last >= 0 && !i.SoftDeleted }
 
 // Stream returns what a read of the stream shows, after $maxCount, $maxAge, $tb and deletions.
 func (v *View) Stream(stream string) (StreamInfo, error) {
+	if IsIndexStream(stream) {
+		return v.indexStream(stream)
+	}
 	s, err := v.log.state(v.snapshot, stream)
 	if err != nil {
 		return StreamInfo{}, err
@@ -230,6 +233,9 @@ func (v *View) readStream(ctx context.Context, stream string, first, last uint64
 	if first > last || last > TombstoneRevision {
 		return nil, nil
 	}
+	if IsIndexStream(stream) {
+		return v.readIndexStream(ctx, stream, first, last, backwards, page)
+	}
 	h, err := v.log.head(v.snapshot, stream)
 	if err != nil {
 		return nil, err
@@ -361,6 +367,13 @@ func (v *View) Event(stream string, revision uint64) (Record, bool, error) {
 	info, err := v.Stream(stream)
 	if err != nil || info.Tombstoned || !info.Exists() || revision < info.First || revision > uint64(info.Last) {
 		return Record{}, false, err
+	}
+	if IsIndexStream(stream) {
+		records, err := v.readIndexStream(context.Background(), stream, revision, revision, false, Page{Records: 1, Bytes: 1})
+		if err != nil || len(records) == 0 {
+			return Record{}, false, err
+		}
+		return records[0], true, nil
 	}
 	record, err := v.log.recordAt(v.snapshot, stream, revision)
 	return record, err == nil && !record.Redacted, err
