@@ -54,7 +54,7 @@ func TestBuilderKeepsRecordsWithoutPayload(t *testing.T) {
 			c := *l
 			c.Data = slices.Clone(l.Data)
 			linked = append(linked, c)
-			kept = append(kept, fmt.Sprint(l.Stream, l.Revision, l.ID, l.CreatedTicks, l.Data, l.Redacted, l.PayloadHash == records[l.Revision].PayloadHash, l.DataBytes, l.LastOfAppend))
+			kept = append(kept, fmt.Sprint(l.Stream, l.Revision, l.ID, l.CreatedTicks, string(l.Data), l.Redacted, l.PayloadHash == records[l.Revision].PayloadHash, l.DataBytes, l.LastOfAppend))
 			return nil
 		})
 		if err != nil {
