@@ -61,11 +61,12 @@ const (
 // Keepalive: clients ping every 10 s even without calls; the node pings too, to close the
 // connections of clients that are gone.
 const (
-	clientPingMin         = time.Second
-	serverPingEvery       = 30 * time.Second
-	serverPingTimeout     = 20 * time.Second
-	handshakeTimeout      = 10 * time.Second
-	connectionBufferBytes = 32 << 10
+	clientPingMin        = time.Second
+	serverPingEvery      = 30 * time.Second
+	serverPingTimeout    = 20 * time.Second
+	handshakeTimeout     = 10 * time.Second
+	connectionReadBytes  = 8 << 10  // of memory for each connection, so that 1,000 subscriptions on as many take less than 256 MB
+	connectionWriteBytes = 16 << 10 // likewise, while something is being sent
 )
 
 // advertisedVersion is the EventStoreDB version whose behaviour this node has. Clients

@@ -140,8 +140,8 @@ func (n *Node) newServer(services func(grpc.ServiceRegistrar), g *guard, creds c
 		grpc.MaxRecvMsgSize(maxMessageBytes),
 		grpc.MaxHeaderListSize(maxHeaderBytes),
 		grpc.MaxConcurrentStreams(maxStreamsPerClient),
-		grpc.ReadBufferSize(connectionBufferBytes),
-		grpc.WriteBufferSize(connectionBufferBytes),
+		grpc.ReadBufferSize(connectionReadBytes),
+		grpc.WriteBufferSize(connectionWriteBytes),
 		grpc.ChainUnaryInterceptor(unary...),
 		grpc.ChainStreamInterceptor(stream...),
 	)
