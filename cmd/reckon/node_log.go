@@ -21,6 +21,8 @@ type nodeCommands struct {
 	Export  nodeExportCmd  `cmd:"" help:"Write the events of a log or a server as lines of JSON."`
 	Import  nodeImportCmd  `cmd:"" help:"Make a log of an export, or append it to a server."`
 	Stats   nodeStatsCmd   `cmd:"" help:"Count the events, streams and bytes of a log or a server."`
+
+	Scavenge nodeScavengeCmd `cmd:"" help:"Take the payloads of truncated, expired and deleted events out of the files of a log, in its folder or by the node that runs on it. They are gone for good; positions, revisions and the hash chain stay."`
 }
 
 // nodeFolder is the flag of every command on a node or its log.

@@ -36,7 +36,7 @@ func ToFolder(ctx context.Context, from *Reader, dir string, pass func(bytes int
 		if err = errors.Join(ctx.Err(), pass(from.Bytes())); err != nil {
 			break
 		}
-		if e.Stream == eventlog.IdentityStream {
+		if e.Stream == eventlog.IdentityStream || eventlog.IsIndexStream(e.Stream) {
 			done.LeftOut++
 			continue
 		}

@@ -96,8 +96,8 @@ func (b *Builder) check(r *Record) error {
 	of := fmt.Sprintf("event %d of stream %q", r.Revision, r.Stream)
 	next := b.streams[r.Stream]
 	switch {
-	case r.Stream == IdentityStream:
-		return &InvalidRequestError{of + ": that stream is the log's own"}
+	case r.Stream == IdentityStream, IsIndexStream(r.Stream):
+		return &InvalidRequestError{of + ": the log itself says what that stream holds"}
 	case r.Stream == "", r.Stream == metaPrefix, r.Stream == AllStream, len(r.Stream) > MaxStreamNameBytes:
 		return &InvalidRequestError{of + ": the name is none that a stream may have"}
 	case r.ID == uuid.Nil:
