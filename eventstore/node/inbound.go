@@ -107,12 +107,12 @@ type inboundStream struct {
 	arrived []*arriving // whole, and not decoded yet
 }
 
-// arriving is a message for which room is reserved.
+// arriving is a message that came in parts.
 type arriving struct {
 	held   *holding
-	length int // as it is sent
-	room   int // bytes that are reserved
-	begun  time.Time
+	length int       // as it is sent
+	room   int       // bytes that it takes
+	begun  time.Time // when they were reserved
 }
 
 func (i *inbound) begin(kind, _ byte, stream uint32) {
@@ -150,23 +150,24 @@ func (i *inbound) data(stream uint32, b []byte) error {
 				return nil
 			}
 			s.left = int(length)
-			room := s.left
+			whole := s.left
 			if s.head[0] == compressedFlag {
-				room = maxMessageBytes
+				whole = maxMessageBytes
 			}
-			if room > len(b) {
+			if whole > len(b) {
+				s.arrives = &arriving{held: &holding{budget: i.memory, conn: i.conn}, length: s.left, room: inboundCopies * whole}
+			}
+		}
+		if a := s.arrives; a != nil && a.begun.IsZero() && i.trusted() {
+			i.mu.Unlock()
+			if err := a.reserve(); err != nil {
+				return err
+			}
+			i.mu.Lock()
+			if i.streams[stream] != s { // the call ended meanwhile
 				i.mu.Unlock()
-				a, err := i.reserve(int(length), inboundCopies*room)
-				if err != nil {
-					return err
-				}
-				i.mu.Lock()
-				if i.streams[stream] != s { // the call ended meanwhile
-					i.mu.Unlock()
-					a.held.release()
-					return nil
-				}
-				s.arrives = a
+				a.held.release()
+				return nil
 			}
 		}
 		n := min(s.left, len(b))
@@ -183,25 +184,29 @@ func (s *inboundStream) advance() {
 	a := s.arrives
 	if s.left == 0 {
 		s.got, s.arrives = 0, nil
-		if a != nil {
+		if a != nil && !a.begun.IsZero() {
 			a.held.working()
 			s.arrived = append(s.arrived, a)
 		}
 		return
 	}
-	if a != nil {
+	if a != nil && !a.begun.IsZero() {
 		a.held.waitForClientSince(a.begun.Add(time.Duration(a.length-s.left) * time.Second / inboundBytesPerSecond))
 	}
 }
 
-func (i *inbound) reserve(length, room int) (*arriving, error) {
-	a := &arriving{held: &holding{budget: i.memory, conn: i.conn}, length: length, room: room}
-	if err := a.held.reserve(context.Background(), room); err != nil {
-		return nil, err
+// trusted reports whether room is reserved for what the connection sends: a stranger could
+// keep users from memory by what they declare, and is disconnected after maxStrangeBytes.
+func (i *inbound) trusted() bool { return i.conn == nil || i.conn.verified.Load() }
+
+// reserve waits until there is room for the message.
+func (a *arriving) reserve() error {
+	if err := a.held.reserve(context.Background(), a.room); err != nil {
+		return err
 	}
 	a.begun = time.Now()
 	a.held.waitForClientSince(a.begun)
-	return a, nil
+	return nil
 }
 
 func (i *inbound) end(kind, flags byte, stream uint32) {

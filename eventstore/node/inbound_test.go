@@ -171,6 +171,30 @@ func TestRoomForMessagesComesBack(t *testing.T) {
 	awaitRoom(t, r.memory)
 }
 
+// TestStrangersReserveNothing: what a connection declares before a password was verified takes
+// no room from users; afterwards it does, also within a message.
+func TestStrangersReserveNothing(t *testing.T) {
+	memory := newBudget(maxHeldBytes, silent)
+	ours, theirs := net.Pipe()
+	t.Cleanup(func() { _ = theirs.Close() })
+	conn := (&places{limit: 1}).place(ours).(*placedConn)
+	i := &inbound{memory: memory, conn: conn, streams: map[uint32]*inboundStream{}}
+	i.begin(frameHeaders, 0, 1)
+	if err := i.data(1, append(binary.BigEndian.AppendUint32([]byte{0}, 16<<20), 1, 2, 3)); err != nil {
+		t.Fatal(err)
+	}
+	awaitRoom(t, memory)
+	conn.verified.Store(true)
+	if err := i.data(1, []byte{4}); err != nil {
+		t.Fatal(err)
+	}
+	if memory.bytes.TryAcquire(maxHeldBytes - 2*16<<20 + 1) {
+		t.Error("no room was reserved for a user's message")
+	}
+	i.close()
+	awaitRoom(t, memory)
+}
+
 // awaitRoom waits until nothing is reserved.
 func awaitRoom(t testing.TB, b *budget) {
 	t.Helper()
