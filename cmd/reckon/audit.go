@@ -13,14 +13,13 @@ import (
 	"strings"
 	"time"
 
-	"reckon/auditor"
 	"reckon/domain"
 	"reckon/domain/audit"
 	"reckon/domain/event"
 	"reckon/domain/keys"
 	"reckon/eventstore"
-	"reckon/internal/blobs"
 	"reckon/internal/progress"
+	"reckon/projections/auditor"
 )
 
 // auditCommands derive again what a log must say.
@@ -130,7 +129,7 @@ func (s auditSource) open(ctx context.Context, anchors []string) (auditor.Source
 	if len(anchors) > 0 {
 		return nil, nil, errors.New("--anchor: a server does not show the hash chain; audit the folder of its log, or a backup of it")
 	}
-	store, err := eventstore.Connect(ctx, eventstore.Config{Connection: s.Eventstore, Insecure: s.Insecure, Catalogue: domain.Catalogue(), Logger: slog.Default()})
+	store, err := connect(ctx, s.Eventstore, s.Insecure)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -149,10 +148,7 @@ func (c *auditLogCmd) openBlobs() (event.BlobReader, error) {
 		}
 	}
 	folder = strings.TrimPrefix(folder, "file://")
-	if err := requireExists(folder, "folder of blobs"); err != nil {
-		return nil, err
-	}
-	return blobs.ExistingFolder(folder), nil
+	return blobsIn(folder)
 }
 
 // readModels is the address of the read models to compare; empty: none. Without blobs their texts are not known.
