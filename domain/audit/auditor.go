@@ -137,8 +137,7 @@ func (a *Auditor) End() ([]Finding, Counts) {
 			c.end()
 		}
 		for kind, n := range a.pass.dropped {
-			a.pass.findings = append(a.pass.findings, Finding{Kind: kind, Severity: a.pass.kinds[kind].Severity, Revision: -1,
-				Expected: "no more of these", Found: fmt.Sprintf("%d more of this kind, which are not listed", n), Remedy: a.pass.kinds[kind].Remedy})
+			a.pass.findings = append(a.pass.findings, Unlisted(kind, n))
 		}
 		if n := a.pass.counts.NotChecked; n > 0 {
 			a.pass.note(checkBlobs, KindNotChecked, "every blob looked at", fmt.Sprintf("%d events whose blobs were not", n))
@@ -215,4 +214,9 @@ func (a *Auditor) Found() int { return len(a.pass.findings) }
 func Complete(check string, kind Kind, place Finding, expected, found string) Finding {
 	p := pass{kinds: Kinds()}
 	return p.finding(check, kind, place, expected, found)
+}
+
+// Unlisted says that there are more findings of a kind than are listed.
+func Unlisted(kind Kind, n int) Finding {
+	return Complete("", kind, Finding{Revision: -1}, "no more of these", fmt.Sprintf("%d more of this kind, which are not listed", n))
 }

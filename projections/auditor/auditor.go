@@ -220,11 +220,15 @@ type deferred struct {
 	count   atomic.Int64
 
 	mu       sync.Mutex
+	kept     map[audit.Kind]int
 	findings []audit.Finding
 }
 
+// maxDeferred bounds what is kept of one kind: where a key was replaced, every receipt is a finding.
+const maxDeferred = 1000
+
 func newDeferred(workers int) *deferred {
-	d := &deferred{work: make(chan func() []audit.Finding, workQueue)}
+	d := &deferred{work: make(chan func() []audit.Finding, workQueue), kept: map[audit.Kind]int{}}
 	for range workers {
 		d.running.Go(func() {
 			for work := range d.work {
@@ -234,7 +238,11 @@ func newDeferred(workers int) *deferred {
 				}
 				d.count.Add(int64(len(found)))
 				d.mu.Lock()
-				d.findings = append(d.findings, found...)
+				for _, f := range found {
+					if d.kept[f.Kind]++; d.kept[f.Kind] <= maxDeferred {
+						d.findings = append(d.findings, f)
+					}
+				}
 				d.mu.Unlock()
 			}
 		})
@@ -248,5 +256,10 @@ func (d *deferred) add(work func() []audit.Finding) { d.work <- work }
 func (d *deferred) wait() []audit.Finding {
 	close(d.work)
 	d.running.Wait()
+	for kind, n := range d.kept {
+		if n > maxDeferred {
+			d.findings = append(d.findings, audit.Unlisted(kind, n-maxDeferred))
+		}
+	}
 	return d.findings
 }
