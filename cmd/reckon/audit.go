@@ -21,7 +21,6 @@ import (
 	"reckon/eventstore"
 	"reckon/internal/progress"
 	"reckon/projections/auditor"
-	"reckon/runners/proof"
 )
 
 // auditCommands derive again what a log must say.
@@ -101,7 +100,7 @@ func (c *auditLogCmd) Run() error {
 const recheckMemoryMiB = 4096
 
 // recheckFindings judges a certificate once more. A blob that is missing was reported, and ends nothing.
-func recheckFindings(ctx context.Context, judge *proof.Judge, kept event.BlobReader, one audit.Certified, timeout time.Duration) ([]audit.Finding, error) {
+func recheckFindings(ctx context.Context, judge exportJudge, kept event.BlobReader, one audit.Certified, timeout time.Duration) ([]audit.Finding, error) {
 	report, err := recheckIssued(ctx, judge, kept, one.Issued, one.Declarations, timeout)
 	if ctx.Err() != nil {
 		return nil, ctx.Err()

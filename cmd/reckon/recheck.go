@@ -13,6 +13,7 @@ import (
 	"reckon/commands"
 	"reckon/domain/certificate"
 	"reckon/domain/event"
+	"reckon/domain/lean/check"
 	"reckon/eventstore"
 	"reckon/internal/blobs"
 	"reckon/runners/proof"
@@ -98,8 +99,13 @@ func newRecheckJudge(memoryMiB int64) (*proof.Judge, error) {
 	return proof.NewJudge(proof.JudgeConfig{Command: []string{filepath.Clean(self), "lean", "child"}, MemoryBytes: memoryMiB << 20}), nil
 }
 
+// exportJudge has the kernel judge an export within a budget (proof.Judge).
+type exportJudge interface {
+	Check(ctx context.Context, content []byte, declarations []string, budget time.Duration) (check.Report, error)
+}
+
 // recheckIssued judges the export of a certificate, with its findings, once more.
-func recheckIssued(ctx context.Context, judge *proof.Judge, kept event.BlobReader, issued certificate.Issued, declarations []string, timeout time.Duration) (recheckReport, error) {
+func recheckIssued(ctx context.Context, judge exportJudge, kept event.BlobReader, issued certificate.Issued, declarations []string, timeout time.Duration) (recheckReport, error) {
 	content, err := kept.Get(ctx, event.Blob{SHA256: issued.Export.SHA256, Bytes: issued.Export.Bytes})
 	if err != nil {
 		return recheckReport{}, fmt.Errorf("the certificate's export: %w", err)
