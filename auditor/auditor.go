@@ -21,8 +21,8 @@ type Config struct {
 	Reader audit.Reader
 	// OutsideKeys is audit.Config.OutsideKeys.
 	OutsideKeys map[string]ed25519.PublicKey
-	// Also is called with every item, in order, by the goroutine that judges.
-	Also []func(context.Context, *audit.Item) error
+	// ReadModels is the address of a database whose read models are compared, row by row; it needs Blobs. Empty: none are.
+	ReadModels string
 	// Progress is called now and then; nil: nobody asks.
 	Progress func(Progress)
 	Workers  int // goroutines that decode and verify; 0: one for each core
@@ -44,6 +44,7 @@ type Report struct {
 	Link     string          `json:"link,omitempty"`
 	Chained  bool            `json:"chained"`  // the hash chain was checked
 	Anchored bool            `json:"anchored"` // an anchor was compared
+	Tables   bool            `json:"tables"`   // read models were compared
 	Counts   audit.Counts    `json:"counts"`
 	Findings []audit.Finding `json:"findings"`
 	Elapsed  time.Duration   `json:"elapsed_ns"`
@@ -65,13 +66,24 @@ const (
 )
 
 // Run audits a log. An error means that it could not be read to its end.
-func Run(ctx context.Context, c Config) (Report, error) {
+func Run(ctx context.Context, c Config) (report Report, err error) {
 	begun := time.Now()
+	var compared *tables
+	if c.ReadModels != "" {
+		if c.Blobs == nil {
+			return report, errors.New("read models hold texts of blobs: name the folder of blobs to have them compared")
+		}
+		if compared, err = openTables(ctx, c.ReadModels, c.Blobs); err != nil {
+			return report, err
+		}
+		defer func() { err = errors.Join(err, compared.Close()) }()
+	}
 	workers := c.Workers
 	if workers == 0 {
 		workers = runtime.GOMAXPROCS(0)
 	}
-	head, err := c.Source.Head(ctx)
+	var head uint64
+	head, err = c.Source.Head(ctx)
 	if err != nil {
 		return Report{}, err
 	}
@@ -90,8 +102,8 @@ func Run(ctx context.Context, c Config) (Report, error) {
 		if it.NamesLog() {
 			logID = it.ID
 		}
-		for _, also := range c.Also {
-			if err := also(ctx, it); err != nil {
+		if compared != nil {
+			if err := compared.replay.Take(ctx, it.Recorded); err != nil {
 				return err
 			}
 		}
@@ -110,9 +122,25 @@ func Run(ctx context.Context, c Config) (Report, error) {
 	if end.Chained && !end.Anchored {
 		findings = append(findings, audit.Complete(audit.CheckChain, audit.KindNoAnchor, audit.Finding{Revision: -1}, "an anchor that is kept elsewhere", "none"))
 	}
+	if compared != nil {
+		differences, err := compared.compare(ctx, logID, counts.Position)
+		if err != nil {
+			return Report{}, err
+		}
+		findings = append(findings, differences...)
+	}
 	audit.Sort(findings)
-	return Report{LogID: logID, Position: counts.Position, Link: end.Link, Chained: end.Chained, Anchored: end.Anchored,
+	return Report{Tables: compared != nil, LogID: logID, Position: counts.Position, Link: end.Link, Chained: end.Chained, Anchored: end.Anchored,
 		Counts: counts, Findings: findings, Elapsed: time.Since(begun)}, nil
+}
+
+// ReadUsage counts what an account used, over the whole log. What an audit would find is not looked for.
+func ReadUsage(ctx context.Context, source Source, reader audit.Reader, u *audit.Usage) error {
+	_, err := readAhead(ctx, source, reader, runtime.GOMAXPROCS(0), func(it *audit.Item) error {
+		u.Take(it)
+		return nil
+	})
+	return err
 }
 
 // readAhead reads the source, prepares its events on several goroutines, and judges them in their order on this one.

@@ -26,7 +26,7 @@ var allowed = map[string][]string{
 	"domain/event":         {},
 	"domain/decider":       {"domain/event"},
 	"domain/account":       {"domain/event", "domain/decider"},
-	"domain/audit":         {"domain/"}, // derives what all of them write
+	"domain/audit":         {"domain", "domain/"}, // derives what all of them write
 	"domain/billing":       {"domain/event", "domain/decider", "domain/account", "domain/keys", "domain/receipt"},
 	"domain/slots":         {"domain/event", "domain/decider", "domain/job"},
 	"domain/job":           {"domain/event", "domain/decider"},

@@ -25,7 +25,8 @@ import (
 
 // auditCommands derive again what a log must say.
 type auditCommands struct {
-	Log auditLogCmd `cmd:"" default:"withargs" help:"Derive every receipt, slot, job, proof, invoice and table again from the log, and report what differs; what reckon audit does without another word."`
+	Log   auditLogCmd   `cmd:"" default:"withargs" help:"Derive every receipt, slot, job, proof, invoice and table again from the log, and report what differs; what reckon audit does without another word."`
+	Usage auditUsageCmd `cmd:"" help:"Count from the log what an account used on each day: evaluations, engine time, checks, slots, bytes."`
 }
 
 // auditSource says where a log is read.
@@ -37,10 +38,11 @@ type auditSource struct {
 
 type auditLogCmd struct {
 	auditSource
-	Blobs  string   `help:"Folder of the blobs; default: blobs in the data folder. none: they are not looked at." placeholder:"DIR"`
-	Keys   string   `help:"File with the public keys that were handed out, as /.well-known/ and the API serve them (JWK set), kept where the operator cannot write." type:"path" placeholder:"FILE"`
-	Anchor []string `help:"File with the output of an earlier reckon node verify, kept where the operator cannot write; may be given more than once." type:"path" placeholder:"FILE"`
-	JSON   bool     `help:"Print JSON." name:"json"`
+	Blobs      string   `help:"Folder of the blobs; default: blobs in the data folder. none: they are not looked at." placeholder:"DIR"`
+	Keys       string   `help:"File with the public keys that were handed out, as /.well-known/ and the API serve them (JWK set), kept where the operator cannot write." type:"path" placeholder:"FILE"`
+	Anchor     []string `help:"File with the output of an earlier reckon node verify, kept where the operator cannot write; may be given more than once." type:"path" placeholder:"FILE"`
+	ReadModels string   `help:"Database whose read models are compared row by row: sqlite:PATH or postgres://…; default: readmodels.db in the data folder. none: none are." placeholder:"ADDRESS"`
+	JSON       bool     `help:"Print JSON." name:"json"`
 }
 
 // Run exits 0 when nothing is wrong, 1 with findings, 2 when the log could not be read.
@@ -60,6 +62,7 @@ func (c *auditLogCmd) Run() error {
 	if config.Blobs, err = c.openBlobs(); err != nil {
 		return err
 	}
+	config.ReadModels = c.readModels(config.Blobs != nil)
 	display := progress.New(os.Stderr, slog.Default())
 	config.Progress = func(p auditor.Progress) { showAudit(display, p) }
 	report, err := auditor.Run(ctx, config)
@@ -152,6 +155,21 @@ func (c *auditLogCmd) openBlobs() (event.BlobReader, error) {
 	return blobs.ExistingFolder(folder), nil
 }
 
+// readModels is the address of the read models to compare; empty: none. Without blobs their texts are not known.
+func (c *auditLogCmd) readModels(hasBlobs bool) string {
+	switch c.ReadModels {
+	case "none":
+		return ""
+	case "":
+		path := filepath.Join(c.Data, "readmodels.db")
+		if _, err := os.Stat(path); err != nil || !hasBlobs || c.Eventstore != "" {
+			return ""
+		}
+		return "sqlite:" + path
+	}
+	return c.ReadModels
+}
+
 // readKeySet reads a JWK set of Ed25519 keys (RFC 7517, RFC 8037); nil without a file.
 func readKeySet(path string) (map[string]ed25519.PublicKey, error) {
 	const maxBytes = 1 << 20
@@ -224,6 +242,8 @@ func printAudit(out io.Writer, r auditor.Report) error {
 			said = fmt.Sprintf("%d findings", n)
 		case check.Name == audit.CheckChain && !r.Chained:
 			said = "not checked: the source has no hash chain"
+		case check.Name == audit.CheckTables && !r.Tables:
+			said = "not checked: no database of read models, or no blobs, were named"
 		}
 		fmt.Fprintf(&b, "  %-12s %s\n", check.Name, said)
 	}

@@ -36,6 +36,8 @@ type nodeCmd struct {
 	AdminPasswordFile string   `help:"File whose first line is the password of admin when the first start makes it." env:"RECKON_NODE_ADMIN_PASSWORD_FILE" placeholder:"FILE"`
 	AdminListen       string   `help:"Address at which /metrics, /readyz and profiles are served, to who has the token of RECKON_ADMIN_TOKEN (at least 16 characters); /readyz to anybody." env:"RECKON_NODE_ADMIN_LISTEN" placeholder:"HOST:PORT"`
 	OpsPasswordFile   string   `help:"The same for ops." env:"RECKON_NODE_OPS_PASSWORD_FILE" placeholder:"FILE"`
+
+	ScavengeEvery time.Duration `help:"Take the payloads of truncated, expired and deleted events out of the files this often, such as 24h; 0 for never, which is also done by reckon node scavenge." env:"RECKON_NODE_SCAVENGE_EVERY" placeholder:"DURATION"`
 }
 
 // secureListen is where --secure listens unless --listen says so.
@@ -64,7 +66,7 @@ func (c *nodeCmd) Validate() error {
 func (c *nodeCmd) Run() error {
 	ctx, stop := untilSignal()
 	defer stop()
-	config := node.Config{Dir: c.Data, Listen: c.InsecureListen, Logger: slog.Default()}
+	config := node.Config{Dir: c.Data, Listen: c.InsecureListen, ScavengeEvery: c.ScavengeEvery, Logger: slog.Default()}
 	var err error
 	if c.Secure {
 		config.Secure, err = c.secure()

@@ -38,6 +38,7 @@ const (
 	checkProofs   = "proofs"
 	checkBilling  = "billing"
 	CheckChain    = "chain"
+	CheckTables   = "read models"
 )
 
 // Checks lists all checks with what each proves; docs/audit.md has the same lines.
@@ -55,6 +56,7 @@ func Checks() []CheckInfo {
 		{checkOutcomes, "what a job published is byte for byte what its terminal event carries, under the id fixed when its slot was spent, and nothing is published of a job that ended otherwise"},
 		{checkProofs, "a certificate is about the upload's bytes, for the job and account that submitted them, and its digests are those of its texts"},
 		{checkBilling, "periods, prices, credit, invoices, payments and the plan in force follow from the subscription's events by docs/billing.md, numbers have no gaps, and a quote that was honoured could be issued then"},
+		{CheckTables, "each row of each read model is what the service's own projections make of the log up to the model's checkpoint"},
 	}
 }
 

@@ -30,6 +30,7 @@ type Stored struct {
 type Item struct {
 	event.Recorded         // Event is nil for what is not one of the service's, or cannot be decoded
 	Name           string  // stored name
+	DataBytes      int     // length of the data as stored
 	id             eventID // zero: it is no UUID
 	published      string  // hash of name, version and data of an event that jobs publish
 	problems       []problem
@@ -77,7 +78,7 @@ type Reader struct {
 
 // Prepare decodes an event strictly and loads its texts. Its error is one of Blobs that says nothing of a blob, or the context's.
 func (r Reader) Prepare(ctx context.Context, s Stored) (*Item, error) {
-	it := &Item{Recorded: event.Recorded{ID: s.ID, Stream: s.Stream, Revision: s.Revision, Position: s.Position}, Name: s.Name}
+	it := &Item{Recorded: event.Recorded{ID: s.ID, Stream: s.Stream, Revision: s.Revision, Position: s.Position}, Name: s.Name, DataBytes: len(s.Data)}
 	id, isUUID := parseID(s.ID)
 	if it.id = id; !isUUID {
 		it.problem(checkSchema, KindEventID, "a UUID", shown(s.ID))

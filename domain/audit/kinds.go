@@ -60,6 +60,12 @@ const (
 	KindQuote        Kind = "subscription.quote"
 	KindPlan         Kind = "plan.wrong"
 
+	KindRow         Kind = "rows.differ"
+	KindRowMissing  Kind = "rows.missing"
+	KindRowExtra    Kind = "rows.extra"
+	KindTableState  Kind = "tables.state"
+	KindTableBehind Kind = "tables.behind"
+
 	KindUnderWay Kind = "log.under_way"
 )
 
@@ -72,6 +78,7 @@ type KindInfo struct {
 const (
 	remedyRewritten = "the event was not written so by this service: compare the log with a backup or another copy at this position, and ask who could write to it"
 	remedyWait      = "look whether the server's reactions run (`reckon parked list`); audit again when they have"
+	remedyRebuild   = "the log is right: `reckon projections boot NAME` builds the table again; ask who else writes to the database"
 )
 
 // Kinds is the table of all kinds of findings.
@@ -106,6 +113,10 @@ func Kinds() map[Kind]KindInfo {
 
 		KindInvoice: rewritten, KindSubscription: rewritten, KindPlan: rewritten,
 		KindQuote: {Error, "no quote that this service could have issued in the day before has this price and id"},
+
+		KindRow: {Error, remedyRebuild}, KindRowMissing: {Error, remedyRebuild}, KindRowExtra: {Error, remedyRebuild},
+		KindTableState:  {Error, "`reckon projections boot NAME` builds the tables again from this log; if they are further than the log, look for a newer copy of the log first"},
+		KindTableBehind: {Note, "start a server with the role project, and audit again, to have the rest compared"},
 
 		KindUnderWay: {Note, "audit again later to see it finished"},
 	}

@@ -508,7 +508,7 @@ func (g *consumerGroup) record(ctx context.Context, view *eventlog.View, source 
 	case source == group.Parked:
 		records, err = view.ReadStream(ctx, g.config.parkedStream(), n, n, false, one)
 	case g.config.ofAll():
-		if records, err = view.ReadAll(ctx, n, false, one); len(records) == 1 && records[0].Position != n {
+		if records, err = view.ReadAll(ctx, n, false, one); len(records) == 1 && (records[0].Position != n || records[0].Redacted) {
 			records = nil
 		}
 	default:

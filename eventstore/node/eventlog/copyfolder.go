@@ -41,7 +41,7 @@ func (e *CopyError) Error() string {
 	if e.Left {
 		left = "what was copied is still there, and the next copy to that folder begins anew"
 	}
-	return fmt.Sprintf("cannot copy the event log to %s: %v; %s: %s", e.Target, e.Err, left, remedyFor(e.Err))
+	return fmt.Sprintf("cannot copy the event log to %s: %v; %s: %s, then copy again", e.Target, e.Err, left, remedyFor(e.Err))
 }
 
 func (e *CopyError) Unwrap() error { return e.Err }
@@ -63,8 +63,15 @@ func CopyFolder(ctx context.Context, from, to string) (Report, error) {
 	err = checkHeadMark(from, folder.mark, folder.markErr, folder.id, folder.segments)
 	var tail tailScan
 	if err == nil {
-		// what follows the record in the head file may not be durable yet
 		tail, err = scanTail(from, folder.segments.tail(), folder.mark, func(stored, place) {})
+	}
+	if err == nil && tail.end.position > folder.mark.position {
+		var held bool
+		if held, err = isHeld(from); err == nil && !held {
+			// after a power failure the head file may be older than what was acknowledged; what
+			// follows its record in the log of a running node may not be durable yet
+			folder.mark, tail.mark = headMark{folder.id, tail.end.position, tail.end.link}, tail.end
+		}
 	}
 	if err != nil {
 		return reportUpTo(ctx, from, err)

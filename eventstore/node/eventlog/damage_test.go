@@ -327,6 +327,37 @@ func TestWrongIndexIsNoticedAndRebuilt(t *testing.T) {
 		"head invented": {func(l *Log) error {
 			return l.index.Set(headKey("other"), head{last: 0, position: 8}.encode(), pebble.NoSync)
 		}, verifyWhole},
+		"index stream: entry gone":            {func(l *Log) error { return l.index.Delete(appendIndexKey(nil, "$et-noted", 3), pebble.NoSync) }, readNoted},
+		"index stream: entry gone, verified":  {func(l *Log) error { return l.index.Delete(appendIndexKey(nil, "$et-noted", 3), pebble.NoSync) }, verifyWhole},
+		"index stream: last entry gone":       {func(l *Log) error { return l.index.Delete(appendIndexKey(nil, "$streams", 1), pebble.NoSync) }, verifyWhole},
+		"index stream: last entry gone, read": {func(l *Log) error { return l.index.Delete(appendIndexKey(nil, "$et-noted", 7), pebble.NoSync) }, readNoted},
+		"index stream: entries exchanged": {
+			func(l *Log) error {
+				a, err := l.readValue(l.index, appendIndexKey(nil, "$et-"+IdentityType, 0))
+				return errors.Join(err, l.index.Set(appendIndexKey(nil, "$et-noted", 3), a, pebble.NoSync))
+			},
+			readNoted,
+		},
+		"index stream: head ahead": {
+			func(l *Log) error {
+				return l.index.Set(indexHeadKey("$et-noted"), head{last: 9, position: 9}.encode(), pebble.NoSync)
+			},
+			appendCold,
+		},
+		"index stream: head behind": {
+			func(l *Log) error {
+				return l.index.Set(indexHeadKey("$et-noted"), head{last: 6, position: 8}.encode(), pebble.NoSync)
+			},
+			appendCold,
+		},
+		"index stream: head gone": {func(l *Log) error { return l.index.Delete(indexHeadKey("$et-noted"), pebble.NoSync) }, appendCold},
+		"index stream: invented": {
+			func(l *Log) error {
+				a, err := l.readValue(l.index, appendIndexKey(nil, "$streams", 0))
+				return errors.Join(err, l.index.Set(appendIndexKey(nil, "$et-other", 0), a, pebble.NoSync))
+			},
+			verifyWhole,
+		},
 		"head unreadable": {func(l *Log) error { return l.index.Set(headKey("cold"), []byte("x"), pebble.NoSync) }, verifyWhole},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -533,4 +564,15 @@ func TestRemovedPayloadKeepsTheChain(t *testing.T) {
 	if r := all(t, l)[3]; !r.Redacted || len(r.Data) != 0 || r.Type != "noted" || r.Position != 4 {
 		t.Errorf("got %+v", r)
 	}
+}
+
+func readNoted(_ *Log, view *View) error {
+	for next := uint64(0); next < 8; {
+		page, err := view.ReadStream(context.Background(), "$et-noted", next, 7, false, Page{Records: 100, Bytes: 1 << 20})
+		if err != nil || len(page) == 0 {
+			return err
+		}
+		next = page[len(page)-1].Revision + 1
+	}
+	return nil
 }

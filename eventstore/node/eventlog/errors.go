@@ -105,7 +105,7 @@ func (e *StorageError) Error() string {
 	if e.Opening {
 		state = "it was not opened, and no record was changed"
 	}
-	return fmt.Sprintf("event log in %s: cannot %s: %v; %s: %s", e.Dir, e.Operation, e.Err, state, remedyFor(e.Err))
+	return fmt.Sprintf("event log in %s: cannot %s: %v; %s: %s, then start again", e.Dir, e.Operation, e.Err, state, remedyFor(e.Err))
 }
 
 // remedyFor says what to do about a call that the system refused.
@@ -115,19 +115,19 @@ func remedyFor(err error) string {
 	}
 	switch {
 	case is(syscall.ENOSPC, syscall.EDQUOT):
-		return "the disk is full: free space, then start again"
+		return "the disk is full: free space"
 	case is(syscall.EMFILE, syscall.ENFILE):
-		return "too many files are open: raise the limit (ulimit -n, LimitNOFILE of systemd), then start again"
+		return "too many files are open: raise the limit (ulimit -n, LimitNOFILE of systemd)"
 	case is(syscall.EROFS):
-		return "the file system is read-only: see in the system's log whether it found an error of the disk, mount it for writing, then start again"
+		return "the file system is read-only: see in the system's log whether it found an error of the disk, mount it for writing"
 	case is(syscall.EACCES, syscall.EPERM):
-		return "give the folder and all in it to the user who runs the node, then start again"
+		return "give the folder and all in it to the user who runs the node"
 	case is(syscall.EISDIR, syscall.ENOTDIR):
-		return "something else has the name of a file or folder of the log: move it out of the folder, then start again"
+		return "something else has the name of a file or folder of the log: move it out of the folder"
 	case is(syscall.EFBIG):
-		return "a limit on the size of files was met: raise it (ulimit -f), then start again"
+		return "a limit on the size of files was met: raise it (ulimit -f)"
 	}
-	return "check the disk, then start again"
+	return "check the disk"
 }
 
 func (e *StorageError) Unwrap() error { return e.Err }

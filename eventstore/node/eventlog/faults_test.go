@@ -260,6 +260,8 @@ func (d *faultyData) stat() (fileState, error) {
 	return d.state(), nil
 }
 
+func (m *faultyFiles) free(string) (int64, error) { return 1 << 40, nil }
+
 func (d *faultyData) state() fileState {
 	return fileState{size: int64(len(d.current)), inode: uint64(uintptr(unsafe.Pointer(d)))}
 }

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"io"
 	"io/fs"
+	"math"
 	"os"
 	"path/filepath"
 	"syscall"
@@ -20,6 +21,7 @@ type fileSystem interface {
 	rename(from, to string) error
 	remove(path string) error
 	syncFolder(dir string) error // makes the names in a folder durable
+	free(dir string) (bytes int64, err error)
 }
 
 type file interface {
@@ -84,6 +86,14 @@ func (diskFiles) syncFolder(dir string) error {
 		return err
 	}
 	return errors.Join(f.Sync(), f.Close())
+}
+
+func (diskFiles) free(dir string) (int64, error) {
+	var s syscall.Statfs_t
+	if err := syscall.Statfs(dir, &s); err != nil {
+		return 0, &fs.PathError{Op: "statfs", Path: dir, Err: err}
+	}
+	return int64(min(s.Bavail, math.MaxInt64/uint64(s.Bsize))) * int64(s.Bsize), nil //nolint:unconvert // the types differ between systems
 }
 
 func (f diskFile) truncate(size int64) error { return f.Truncate(size) }

@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"slices"
 
+	"github.com/cockroachdb/pebble/v2/vfs"
 	"github.com/google/uuid"
 )
 
@@ -75,8 +76,9 @@ func readFolder(dir string) (s folderState, err error) {
 }
 
 // VerifyFolder reads every record in the folder, recomputes the hash chain, and compares it
-// with the head file and, if anchor is not nil, with the anchor. It changes nothing; the
-// index is not read, for all of it can be built again. After an error the report says how
+// with the head file, with the end of the index where there is one, and, if anchor is not nil,
+// with the anchor. It changes nothing; the rest of the index is not read, for all of it can
+// be built again. After an error the report says how
 // far the log verifies. Errors: *CorruptError, *AnchorError, *FormatError, *StorageError, that
 // of ctx, or one of the file system.
 func VerifyFolder(ctx context.Context, dir string, anchor *Anchor) (Report, error) {
@@ -90,6 +92,7 @@ func VerifyFolder(ctx context.Context, dir string, anchor *Anchor) (Report, erro
 // ReadFolder is VerifyFolder that calls visit for every record, in order and once it has verified, and compares the log with
 // several anchors. The record is overwritten by later calls; an error of visit ends the reading.
 func ReadFolder(ctx context.Context, dir string, anchors []Anchor, visit func(*Record) error) (Report, error) {
+	indexed, hasIndex := readIndexState(dir, vfs.Default) // before the segments, which may grow
 	folder, err := readFolder(dir)
 	if err != nil {
 		return reportUpTo(ctx, dir, err)
@@ -119,6 +122,11 @@ func ReadFolder(ctx context.Context, dir string, anchors []Anchor, visit func(*R
 	if err := checkHeadMark(dir, folder.mark, folder.markErr, folder.id, folder.segments); err != nil {
 		return v.report, err
 	}
+	if hasIndex && indexed.id == folder.id {
+		if err := indexed.beyond(dir, found.end, folder.segments); err != nil {
+			return v.report, err
+		}
+	}
 	return v.report, v.checkAnchors(dir)
 }
 
@@ -135,7 +143,7 @@ func reportUpTo(ctx context.Context, dir string, err error) (Report, error) {
 		return Report{}, err
 	}
 	slices.Sort(names)
-	v := folderVerification{streams: map[string]nextRevision{}}
+	v := folderVerification{streams: map[string]nextRevision{}, visit: func(*Record) error { return nil }}
 	var end hash
 	for _, name := range names {
 		if _, isSegment := segmentBase(name); !isSegment {

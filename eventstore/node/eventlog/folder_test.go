@@ -62,6 +62,9 @@ func TestIndexProvesALossAtTheEnd(t *testing.T) {
 			}
 			report, err := Reindex(t.Context(), real, false)
 			refused(err)
+			if state, ok := readIndexState(dir, index); !ok || state.position != 11 {
+				t.Errorf("the index reaches %d, %t", state.position, ok)
+			}
 			if report.Records < 6 {
 				t.Errorf("%+v", report)
 			}
@@ -70,6 +73,76 @@ func TestIndexProvesALossAtTheEnd(t *testing.T) {
 			}
 			write(t, 1, real)
 		})
+	}
+}
+
+// Verification sees the same in a folder on the disk, and in one that a node has it sees
+// nothing wrong.
+func TestVerifyLooksAtTheEndOfTheIndex(t *testing.T) {
+	dir := t.TempDir()
+	l, err := Open(Options{Dir: dir, verify: never})
+	if err != nil {
+		t.Fatal(err)
+	}
+	path := (*l.segments.Load())[0].path
+	var early []byte
+	for i := range 9 {
+		mustAppend(t, l, "s", Any(), event("x"))
+		if i == 4 {
+			if early, err = os.ReadFile(filepath.Join(dir, headFileName)); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	if err := l.index.Flush(); err != nil {
+		t.Fatal(err)
+	}
+	cut := placeOf(t, l, 8)
+	if report, err := VerifyFolder(t.Context(), dir, nil); err != nil || report.Records != 10 {
+		t.Errorf("beside the node: %+v, %v", report, err)
+	}
+	if err := l.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := VerifyFolder(t.Context(), dir, nil); err != nil {
+		t.Error(err)
+	}
+	if err := errors.Join(os.Truncate(path, cut.offset), os.WriteFile(filepath.Join(dir, headFileName), early, 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	var damage *CorruptError
+	if report, err := VerifyFolder(t.Context(), dir, nil); !errors.As(err, &damage) || damage.Position != 8 || report.Records != 7 {
+		t.Errorf("%+v, %v", report, err)
+	}
+	if _, err := Open(Options{Dir: dir, verify: never}); !errors.As(err, &damage) || damage.Position != 8 {
+		t.Errorf("start: %v", err)
+	}
+}
+
+// A folder that was left by a power failure is copied with what its head file does not name yet.
+func TestCopyAfterAPowerFailure(t *testing.T) {
+	dir := t.TempDir()
+	l, err := Open(Options{Dir: dir, verify: never})
+	if err != nil {
+		t.Fatal(err)
+	}
+	mustAppend(t, l, "s", Any(), event("x"))
+	early, err := os.ReadFile(filepath.Join(dir, headFileName))
+	if err != nil {
+		t.Fatal(err)
+	}
+	mustAppend(t, l, "s", Any(), event("y"), event("z"))
+	if held, err := isHeld(dir); err != nil || !held {
+		t.Errorf("held: %t, %v", held, err)
+	}
+	if err := l.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(dir, headFileName), early, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if report, err := CopyFolder(t.Context(), dir, filepath.Join(t.TempDir(), "copy")); err != nil || report.Records != 4 {
+		t.Errorf("%+v, %v", report, err)
 	}
 }
 

@@ -46,7 +46,7 @@ type index struct {
 }
 
 // openIndex opens the index in dir. refused is called when the disk refuses it a write later.
-func openIndex(dir string, under vfs.FS, logger *slog.Logger, refused func(i *index, operation string, err error)) (*index, error) {
+func openIndex(dir string, under vfs.FS, logger *slog.Logger, readOnly bool, refused func(i *index, operation string, err error)) (*index, error) {
 	i := &index{dir: dir, fatal: make(chan struct{})}
 	i.files = newIndexFiles(under, func(operation string, err error) { refused(i, operation, err) })
 	options := &pebble.Options{
@@ -54,6 +54,7 @@ func openIndex(dir string, under vfs.FS, logger *slog.Logger, refused func(i *in
 		Logger:                      storageLogger{to: logger, failed: i.fail},
 		EventListener:               quietEvents(),
 		FormatMajorVersion:          storageFormat,
+		ReadOnly:                    readOnly,
 		DisableWAL:                  true,
 		MemTableSize:                memTableBytes,
 		MemTableStopWritesThreshold: maxMemTables,
@@ -171,6 +172,45 @@ func isWhole(files vfs.FS, dir string) (bool, error) {
 	return err == nil, err
 }
 
+// readIndexState reads how far the index of a folder reaches, and changes nothing; false when
+// it has none that can be read. A node may have the folder: what it has written of its index
+// is never ahead of its segments.
+func readIndexState(dir string, under vfs.FS) (indexState, bool) {
+	path := filepath.Join(dir, indexFolder)
+	if whole, err := isWhole(under, path); err != nil || !whole {
+		return indexState{}, false
+	}
+	i, err := openIndex(path, under, slog.New(slog.DiscardHandler), true, func(*index, string, error) {})
+	if err != nil {
+		return indexState{}, false
+	}
+	value, closer, err := i.Get(stateKey)
+	state, ok := parseIndexState(value)
+	if err == nil {
+		_ = closer.Close() // it was only read
+	}
+	i.files.end()
+	_ = i.Close() // it was only read
+	return state, ok && err == nil
+}
+
+// beyond returns the damage of a log that ends before its index: a record is indexed when it
+// is durable, before it is acknowledged. nil for one that does not.
+func (s indexState) beyond(dir string, end cursor, segments segmentList) error {
+	damage := &CorruptError{Dir: dir, Advice: acceptEndAdvice}
+	switch tail := segments.tail(); {
+	case s.position > end.position:
+		damage.Position, damage.File, damage.Offset = end.position+1, tail.name(), tail.current().end.Load()
+		damage.Reason = fmt.Sprintf("acknowledged records are missing at the end of the log: the index has those up to position %d", s.position)
+	case s.position == end.position && s.link != end.link:
+		damage.Position, damage.File = end.position, segments.find(end.position).name()
+		damage.Reason = "the index was made from another record at the end of the log: acknowledged records were lost, and others took their positions"
+	default:
+		return nil
+	}
+	return damage
+}
+
 // rebuildAsked is the reason to build an index again that nothing is wrong with.
 const rebuildAsked = "it was asked for"
 
@@ -197,7 +237,7 @@ func (l *Log) loadIndex(under vfs.FS, end cursor) error {
 	if err := under.MkdirAll(dir, 0o700); err != nil {
 		return l.storageError("make the folder of the index", err)
 	}
-	if l.index, err = openIndex(dir, under, l.logger, l.indexRefused); err != nil {
+	if l.index, err = openIndex(dir, under, l.logger, false, l.indexRefused); err != nil {
 		return l.storageError("make the index", err)
 	}
 	if err := l.catchUp(cursor{link: l.genesis}, end); err != nil {
@@ -211,7 +251,7 @@ func (l *Log) loadIndex(under vfs.FS, end cursor) error {
 
 // adoptIndex opens an index that is there; a reason says why it must be built again.
 func (l *Log) adoptIndex(under vfs.FS, dir string, end cursor) (reason string, err error) {
-	opened, err := openIndex(dir, under, l.logger, l.indexRefused)
+	opened, err := openIndex(dir, under, l.logger, false, l.indexRefused)
 	if isRefusedByDisk(err) {
 		return "", l.storageError("open the index", err)
 	}
@@ -244,15 +284,11 @@ func (l *Log) completeIndex(end cursor) (reason string, err error) {
 		return "it is of another log", nil
 	case l.acceptEnd:
 		return rebuildAsked, nil
-	// a record is indexed when it is durable, before it is acknowledged
-	case state.position > end.position:
-		tail := l.segments.Load().tail()
-		return "", &CorruptError{Dir: l.dir, Position: end.position + 1, File: tail.name(), Offset: tail.current().end.Load(), Advice: acceptEndAdvice,
-			Reason: fmt.Sprintf("acknowledged records are missing at the end of the log: the index has those up to position %d", state.position)}
-	case state.position == end.position && state.link != end.link:
-		return "", &CorruptError{Dir: l.dir, Position: end.position, File: l.segments.Load().find(end.position).name(), Advice: acceptEndAdvice,
-			Reason: "the index was made from another record at the end of the log: acknowledged records were lost, and others took their positions"}
-	case l.rebuild:
+	}
+	if err := state.beyond(l.dir, end, *l.segments.Load()); err != nil {
+		return "", err
+	}
+	if l.rebuild {
 		return rebuildAsked, nil
 	}
 	err = l.catchUp(state.cursor, end)
@@ -269,7 +305,7 @@ func (l *Log) completeIndex(end cursor) (reason string, err error) {
 
 // catchUp adds the records after the cursor to the index.
 func (l *Log) catchUp(from, end cursor) error {
-	b := &indexBatch{log: l, batch: l.index.NewBatch(), heads: map[string]head{}}
+	b := &indexBatch{log: l, batch: l.index.NewBatch(), heads: map[string]head{}, listed: indexStreams{log: l}}
 	reached, err := scanSegments(context.Background(), l.dir, *l.segments.Load(), keep, from, end.position, func(r *stored, at place) error {
 		if err := b.add(r, at); err != nil {
 			return err
@@ -290,6 +326,8 @@ type indexBatch struct {
 	log   *Log
 	batch *pebble.Batch
 	heads map[string]head // of the streams in the batch
+
+	listed indexStreams
 }
 
 func (b *indexBatch) add(r *stored, at place) error {
@@ -310,6 +348,9 @@ func (b *indexBatch) add(r *stored, at place) error {
 	}
 	h.position = r.Position
 	b.heads[r.Stream] = h
+	if err := b.listed.add(b.batch, &r.Record, at); err != nil {
+		return err
+	}
 	return putPlace(b.batch, r.Stream, r.Revision, at)
 }
 
@@ -333,12 +374,16 @@ func (b *indexBatch) commit(reached cursor) error {
 		}
 	}
 	clear(b.heads)
+	if err := b.listed.putHeads(b.batch); err != nil {
+		return err
+	}
 	if err := b.batch.Set(stateKey, indexState{b.log.id, reached}.encode(), nil); err != nil {
 		return err
 	}
 	if err := b.log.index.Apply(b.batch, pebble.NoSync); err != nil {
 		return err
 	}
+	b.listed.applied()
 	err := b.batch.Close()
 	b.batch = b.log.index.NewBatch()
 	return err

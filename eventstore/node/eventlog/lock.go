@@ -54,6 +54,25 @@ func lockFolder(dir string) (_ *folderLock, err error) {
 	return l, nil
 }
 
+// isHeld reports whether a process has the folder locked.
+func isHeld(dir string) (bool, error) {
+	for _, name := range []string{"", lockName} {
+		f, err := os.Open(filepath.Join(dir, name))
+		if errors.Is(err, os.ErrNotExist) {
+			continue
+		}
+		if err != nil {
+			return false, &StorageError{Dir: dir, Operation: "open the lock", Err: err, Opening: true}
+		}
+		held := syscall.Flock(int(f.Fd()), syscall.LOCK_SH|syscall.LOCK_NB)
+		_ = f.Close() // which unlocks it
+		if errors.Is(held, syscall.EWOULDBLOCK) {
+			return true, nil
+		}
+	}
+	return false, nil
+}
+
 // Close releases the folder.
 func (l *folderLock) Close() error {
 	var err error

@@ -72,7 +72,9 @@ type Log struct {
 	verifier     verifier
 	watcher      watcher
 
-	writing sync.Mutex // held while the writer changes the newest segment and the head file
+	scavenging sync.Mutex  // held by a scavenge
+	scavenged  atomic.Bool // some segment has lost payloads
+	writing    sync.Mutex  // held while the writer changes the newest segment and the head file
 
 	viewMu sync.Mutex
 	view   *View
@@ -167,6 +169,11 @@ func (l *Log) openFiles(o Options) error {
 		return err
 	}
 	w := newWriter(l, o.Random, tail)
+	if w.tail.current().scavenged { // a backup, or what is left of a log, may end with one
+		if err := w.seal(); err != nil {
+			return err
+		}
+	}
 	if w.position == 0 {
 		if err := w.appendIdentity(); err != nil {
 			return err

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/google/uuid"
 )
 
 // diskLog opens a log of several segments on the disk.
@@ -229,6 +231,13 @@ func TestStartChecksSealedSegments(t *testing.T) {
 func TestDamageIsRemembered(t *testing.T) {
 	dir := t.TempDir()
 	l := diskLog(t, Options{Dir: dir})
+	for appended := 0; appended <= recentRecords; appended += 1024 { // a start reads the window of known ids
+		events := make([]Proposed, 1024)
+		for i := range events {
+			events[i] = Proposed{ID: uuid.New(), Type: "t"}
+		}
+		mustAppend(t, l, "many", Any(), events...)
+	}
 	s := (*l.segments.Load())[0]
 	at := placeOf(t, l, 3)
 	change := func() {

@@ -52,6 +52,11 @@ func (l *Log) openSegments(o Options) (tailState, error) {
 	}
 	l.id, l.genesis = id, genesisOf(id)
 	l.segments.Store(&segments)
+	for _, s := range segments {
+		if s.current().scavenged {
+			l.scavenged.Store(true)
+		}
+	}
 	if errors.Is(err, errNoHeadFile) && len(segments) == 1 && segments[0].current().end.Load() == segmentHeader {
 		// a log that is being made: the head file comes after its first segment
 		mark = headMark{id: id, link: l.genesis}
@@ -240,8 +245,14 @@ func (l *Log) recoverTail(mark headMark) (tailState, error) {
 	for i := range tail {
 		size += tail[i].size
 	}
-	if len(tail) < recentRecords && size < recentBytes && len(segments) > 1 {
-		before := segments[len(segments)-2]
+	first := len(segments) - 1
+	for records := uint64(len(tail)); first > 0 && records < recentRecords && size < recentBytes; {
+		first--
+		records += segments[first+1].base - segments[first].base
+		size += int(segments[first].current().end.Load())
+	}
+	if first < len(segments)-1 {
+		before := segments[first]
 		from := cursor{before.base, before.link, segmentHeader}
 		_, err := scanSegments(context.Background(), l.dir, segments, keep, from, segments.tail().base, func(r *stored, at place) error {
 			remember(r, int(at.length)-frameHeader)

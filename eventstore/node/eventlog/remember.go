@@ -19,7 +19,7 @@ const maxDamageBytes = 4 << 10
 
 // rememberDamage writes the place down, as well as it can: the log is ending over worse.
 func (l *Log) rememberDamage(damage *CorruptError) {
-	if filepath.Dir(damage.File) != segmentFolder || damage.Position == 0 {
+	if filepath.Dir(damage.File) != segmentFolder || damage.Position == 0 || damage.Position > l.segments.Load().tail().base {
 		return // every start looks at these files
 	}
 	text, _ := json.Marshal(map[string]any{"position": damage.Position, "file": damage.File, "byte": damage.Offset, "reason": damage.Reason}) // plain values always encode

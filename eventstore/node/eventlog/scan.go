@@ -46,10 +46,20 @@ func (o opened) scanner(limit int64) *scanner {
 // does not verify, or an error of the file system. The record refers to memory that the
 // call after the next one overwrites.
 func (s *scanner) next() (stored, place, error) {
+	written := s.written
+	r, _, err := s.whole()
+	if err != nil {
+		return stored{}, place{}, err
+	}
+	return r, place{r.Position, written, uint32(s.written - written)}, nil
+}
+
+// whole is next with the bytes of the frame.
+func (s *scanner) whole() (stored, []byte, error) {
 	offset, written := s.offset, s.written
 	frame, err := s.frame()
 	if err != nil {
-		return stored{}, place{}, err
+		return stored{}, nil, err
 	}
 	r, reason := parseFrame(s.seed, frame)
 	if reason == "" {
@@ -60,11 +70,11 @@ func (s *scanner) next() (stored, place, error) {
 	}
 	if reason != "" {
 		s.offset, s.written = offset, written
-		return stored{}, place{}, &badRecord{s.position + 1, offset, reason}
+		return stored{}, nil, &badRecord{s.position + 1, offset, reason}
 	}
 	r.offset = offset
 	s.position, s.link = r.Position, r.chain
-	return r, place{r.Position, written, uint32(s.written - written)}, nil
+	return r, frame, nil
 }
 
 // frame returns the bytes of the next frame, which are not checked, and steps over it.

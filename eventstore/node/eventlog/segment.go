@@ -100,6 +100,9 @@ func encodeSegmentHeader(format uint32, id uuid.UUID, base uint64, link hash) []
 	return binary.BigEndian.AppendUint32(b, crc32.ChecksumIEEE(b))
 }
 
+// checksumOf returns the checksum in a segment's header.
+func checksumOf(header []byte) uint32 { return binary.BigEndian.Uint32(header[segmentHeader-4:]) }
+
 // header is what a segment's file begins with.
 type header struct {
 	scavenged bool
@@ -117,7 +120,7 @@ func parseSegmentHeader(b []byte) (h header, reason string) {
 	case string(b[:8]) != segmentMagic:
 		return h, "the file does not begin as a segment does"
 	}
-	h.seed = binary.BigEndian.Uint32(b[segmentHeader-4:])
+	h.seed = checksumOf(b)
 	if crc32.ChecksumIEEE(b[:segmentHeader-4]) != h.seed {
 		return h, "the checksum of the segment's header is wrong"
 	}

@@ -49,10 +49,12 @@ func (l *Log) verifyAll(ctx context.Context, pace func(position uint64, bytes in
 	segments := *l.segments.Load()
 	report.Segments, report.Bytes = len(segments), segments.bytes()
 
+	listed := uint64(0) // entries that the records have in numbered index streams
 	end, err := scanSegments(ctx, l.dir, segments, afresh, cursor{link: l.genesis}, report.Records, func(r *stored, at place) error {
 		if r.Redacted {
 			report.Redacted++
 		}
+		listed += r.indexMemberships()
 		if err := l.verifyEntries(r, at); err != nil {
 			return err
 		}
@@ -69,7 +71,10 @@ func (l *Log) verifyAll(ctx context.Context, pace func(position uint64, bytes in
 	if err := l.verifyRevisions(ctx, &report, pace); err != nil {
 		return report, err
 	}
-	return report, l.verifyHeads(ctx, &report, pace)
+	if err := l.verifyHeads(ctx, &report, pace); err != nil {
+		return report, err
+	}
+	return report, l.verifyIndexStreams(ctx, &report, listed, pace)
 }
 
 // verifyEntries checks that both entries of the index lead to the record.

@@ -148,7 +148,7 @@ func checkTarget(op operation, stream string, expected Expected) error {
 		return &InvalidRequestError{"the stream name is empty"}
 	case len(stream) > MaxStreamNameBytes-len(metaPrefix):
 		return &InvalidRequestError{fmt.Sprintf("the stream name is longer than %d bytes", MaxStreamNameBytes-len(metaPrefix))}
-	case stream == AllStream:
+	case stream == AllStream, IsIndexStream(stream):
 		return &AccessDeniedError{Stream: stream, Operation: "write"}
 	case op != opAppend && IsMetaStream(stream):
 		return &AccessDeniedError{Stream: stream, Operation: "deletion"}
@@ -193,6 +193,7 @@ type writer struct {
 	drafts  []Record // of the request being decided
 	group   []byte   // frames of the group
 	batch   *pebble.Batch
+	listed  indexStreams
 	changed map[string]*streamState // streams the group writes to
 	decided []*request
 }
@@ -350,6 +351,9 @@ func (w *writer) writeGroup() (failure error) {
 			return w.log.doubtIndex("it takes no entry", err)
 		}
 	}
+	if err := w.listed.putHeads(w.batch); err != nil {
+		return w.log.doubtIndex("it takes no entry", err)
+	}
 	if err := w.batch.Set(stateKey, indexState{w.log.id, reached}.encode(), nil); err != nil {
 		return w.log.doubtIndex("it takes no entry", err)
 	}
@@ -360,7 +364,8 @@ func (w *writer) writeGroup() (failure error) {
 	w.batch = w.log.index.NewBatch()
 	w.durable = reached
 	w.log.publish(newView(w.log, reached.position))
-	w.log.topics.wake(w.changed)
+	w.log.topics.wake(w.changed, w.listed.touched)
+	w.listed.applied()
 	clear(w.changed)
 	w.group = w.group[:0]
 	if cap(w.group) > maxIdleBuffer {
@@ -392,7 +397,7 @@ func (w *writer) append(r *request) (Result, error) {
 		return Result{}, err
 	}
 	var base *streamState
-	if IsMetaStream(r.stream) {
+	if IsMetaStream(r.stream) && !IsIndexStream(baseStream(r.stream)) {
 		if base, err = w.state(baseStream(r.stream)); err != nil {
 			return Result{}, err
 		}
@@ -617,6 +622,9 @@ func (w *writer) encodeDrafts() error {
 		if err := putPlace(w.batch, r.Stream, r.Revision, at); err != nil {
 			return w.giveUp(err)
 		}
+		if err := w.listed.add(w.batch, r, at); err != nil {
+			return w.giveUp(err)
+		}
 		w.recent.add(r.ID, r.Stream, recordedAt{r.Revision, r.Position}, int(at.length)-frameHeader)
 	}
 	clear(w.drafts)
@@ -686,6 +694,7 @@ func newWriter(l *Log, random io.Reader, tail tailState) *writer {
 		durable:      tail.end,
 		indexed:      tail.end.position,
 		batch:        l.index.NewBatch(),
+		listed:       indexStreams{log: l},
 		changed:      map[string]*streamState{},
 	}
 }

@@ -14,13 +14,13 @@ from .values import Undecided, precision, whole
 
 LARGEST = 10**12
 LEAST = 8  # smaller ones are looked at anyway
-LARGEST_OF_RANGES = 2000  # where terms are added up one by one
+SMALLER = 2000
 MAX_NUMBERS = 4  # that stand in the expressions, and are looked at with their neighbours
-COUNTED = ("Sum", "Product", "Table", "NSum", "NProduct")
-# Functions that may take long for large numbers, or come to numbers with many digits.
-GROWING = frozenset(
-    "Power Factorial Factorial2 Gamma Binomial Pochhammer FactorialPower Multinomial Fibonacci LucasL BernoulliB EulerE BellB PartitionsP StirlingS1 "
-    "StirlingS2 HarmonicNumber CatalanNumber Beta ChebyshevT ChebyshevU LegendreP HermiteH LaguerreL PolyGamma Prime".split()
+# Functions that take no longer for large numbers; with others the numbers are at most SMALLER.
+LIGHT = frozenset(
+    "Plus Times Subtract Minus Divide Rational Mod Quotient GCD LCM Floor Ceiling Round Abs Sign Max Min Boole Piecewise If List Equal Unequal Less "
+    "LessEqual Greater GreaterEqual Inequality And Or Not Element KroneckerDelta DiscreteDelta UnitStep BitAnd BitOr BitXor EvenQ OddQ PrimeQ PowerMod "
+    "JacobiSymbol IntegerLength CoprimeQ Divisible Sin Cos".split()
 )
 SMALL = (5, 2, 3, 7, 10, -3, 12, 24, 0, 1, 30, 101)
 
@@ -29,7 +29,7 @@ def near_numbers(expressions: Sequence[Tree], name: str) -> list[int]:
     """The whole numbers that stand beside a symbol in expressions, with their neighbours."""
     about = [node for node in expressions if name in free_symbols(node)]
     heads = {part[0] for node in about for part in walk(node) if isinstance(part, tuple) and isinstance(part[0], str) and name in free_symbols(part)}
-    limit = LARGEST_OF_RANGES if heads & {*GROWING, *COUNTED} else LARGEST
+    limit = LARGEST if heads <= LIGHT else SMALLER
     found: dict[int, None] = {}
     for node in about:
         for part in (*constant_parts(node), *(part for part in walk(node) if isinstance(part, int))):

@@ -80,7 +80,7 @@ def check(task: dict[str, Any], seed: int) -> Residual:
 def unless_it_leaps(
     found: Verified | Supported, claims: list[Claim], answers: list[Tree], *, conditions: list[Tree], variables: list[str], seed: int
 ) -> Residual:
-    """What a jump says: an integrand that is plainly smooth everywhere has an antiderivative without one. For others, such as
+    """What a jump says: the antiderivative of a plain integrand has none. For others, such as
     1/(2 + Cos[x]), formulas that jump are in use, and the residual says so; where they do because of terms that add up to a
     step, nothing is verified."""
     if len(claims) != 1 or len(variables) != 1:
@@ -89,7 +89,7 @@ def unless_it_leaps(
     leap = leaps.found(integrand, answers[0], name, conditions, seed)
     if leap is None:
         return found
-    if leaps.entire(integrand, name):
+    if leaps.plain(integrand, name):
         return Refuted(Statement(leap.sentence(), exact=False))
     if isinstance(found, Supported) or leaps.superfluous(answers[0], name):
         return Supported("the answer jumps: " + leap.sentence())
