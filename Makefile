@@ -38,6 +38,7 @@ verify: ## generated files up to date, vet, lint, the checker's own tools, impor
 generate: ## write everything that is generated from declarations
 	$(GO) generate ./...
 	$(GO) test ./test -run "TestImportTable|TestLimitsPage|TestWhatIsNotServed|TestAccessPage" -update
+	$(GO) test ./internal/telemetry -run TestMetricsPage -update
 	@$(MAKE) --no-print-directory events
 
 events: ## golden files of every event and docs/events
