@@ -48,6 +48,7 @@ var allowed = map[string][]string{
 	"commands":             {"domain/", "commands"},
 	"projections":          {"domain/", "projections", "internal/database"},
 	"readapi":              {"projections", "domain/", "internal/"},
+	"readapi/workbench":    {"domain/", "internal/httpkit", "internal/view"}, // what pages show comes from the routes
 	"writeapi":             {"commands", "domain/", "internal/"},
 	"writeapi/mcpapi":      {"domain/event", "internal/auth", "internal/httpkit"}, // what it answers comes from the routes
 	"runners":              {"commands", "domain/", "runners/cluster", "runners/fair", "internal/offheap", "internal/private", "internal/statefiles", "internal/view"},
@@ -95,6 +96,7 @@ var homes = map[string][]string{
 	"github.com/danielgtaylor/huma":              {"internal/httpkit", "internal/view"},
 	"github.com/ThreeDotsLabs/watermill":         {"eventstore", "commands/reactions"},
 	"github.com/modelcontextprotocol/go-sdk":     {"writeapi/mcpapi"},
+	"github.com/chromedp":                        {"test/browser"},
 	"github.com/ory/dockertest":                  {},
 	"github.com/ory/fosite":                      {"internal/oauth"},
 	"github.com/alecthomas/kong":                 {"cmd", "internal/config"},
