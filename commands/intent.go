@@ -69,6 +69,14 @@ func (in Intent) Propose(events []event.Event) []event.Proposed {
 	return proposed
 }
 
+// causedBy is the intent of commands that follow from an event, by its id; one that follows from another event already keeps that.
+func (in Intent) causedBy(eventID string) Intent {
+	if in.Causation == "" {
+		in.Causation = eventID
+	}
+	return in
+}
+
 // withNewID is the intent of one more command that the same request or event leads
 // to: it has a random id, and the correlation of the first.
 func (in Intent) withNewID() Intent {

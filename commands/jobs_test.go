@@ -80,6 +80,29 @@ func TestSubmitSpendsASlotAndQueues(t *testing.T) {
 	if l.names(today) != "slots.spent" || l.names(job.Stream(s.JobID)) != "job.queued" {
 		t.Errorf("%s; %s", l.names(today), l.names(job.Stream(s.JobID)))
 	}
+	if cause := causeOf(t, l, job.Stream(s.JobID), 0); cause != s.SlotID || causeOf(t, l, today, 0) != "" {
+		t.Errorf("the job was queued because of %q", cause)
+	}
+}
+
+// causeOf is the id of the event that an event says it follows from.
+func causeOf(t *testing.T, l *log, stream string, revision event.Revision) string {
+	t.Helper()
+	recorded, err := l.Event(t.Context(), stream, revision)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return recorded.Metadata.Causation
+}
+
+// idOf is the id of an event.
+func idOf(t *testing.T, l *log, stream string, revision event.Revision) string {
+	t.Helper()
+	recorded, err := l.Event(t.Context(), stream, revision)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return recorded.ID
 }
 
 func TestALongPayloadIsABlob(t *testing.T) {
@@ -305,6 +328,9 @@ func TestCancelling(t *testing.T) {
 	if got := cancel(queued); !got.Cancelled || !got.Refunded || got.Job.Status != job.Cancelled || l.names(today) != "slots.spent slots.refunded" {
 		t.Errorf("queued: %+v; %s", got, l.names(today))
 	}
+	if cause, cancelled := causeOf(t, l, today, 1), idOf(t, l, job.Stream(queued), 1); cause != cancelled {
+		t.Errorf("refunded because of %q, cancelled by %q", cause, cancelled)
+	}
 	if got := cancel(queued); got.Cancelled || got.Refunded || l.names(today) != "slots.spent slots.refunded" {
 		t.Errorf("again: %+v; %s", got, l.names(today))
 	}
@@ -448,7 +474,7 @@ func TestAFinishedJobIsPublishedOnce(t *testing.T) {
 	if err != nil || len(history.Events) != 1 {
 		t.Fatalf("%d events, %v", len(history.Events), err)
 	}
-	if m := history.Events[0].Metadata; m.Account != anna || m.Source != event.SourceJob || m.Agent != "test" || m.Actor != "runner:r" || m.Correlation != runner.ID.String() {
+	if m := history.Events[0].Metadata; m.Account != anna || m.Source != event.SourceJob || m.Agent != "test" || m.Actor != "runner:r" || m.Correlation != runner.ID.String() || m.Causation != idOf(t, l, job.Stream(s.Queued.JobID), 2) {
 		t.Errorf("%+v", m)
 	}
 }

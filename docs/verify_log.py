@@ -19,7 +19,8 @@ for path in segments:
     data, last = path.read_bytes(), path == segments[-1]
     if len(data) < 72 or zlib.crc32(data[:68]) != int.from_bytes(data[68:72], "big"):
         fail(path.name, position + 1, 0, "the checksum of the header is wrong")
-    if data[:28] != b"RKSEGMNT" + struct.pack(">I", 2) + log_id or data[28:68] != struct.pack(">Q", position) + link or path.stem != f"{position:020d}":
+    scavenged = data[8:12] == struct.pack(">I", 3)
+    if data[:28] != b"RKSEGMNT" + struct.pack(">I", 3 if scavenged else 2) + log_id or data[28:68] != struct.pack(">Q", position) + link or path.stem != f"{position:020d}":
         fail(path.name, position + 1, 0, "the segment does not continue the one before")
     seed, at = int.from_bytes(data[68:72], "big"), 72
     while at < len(data):
@@ -36,7 +37,7 @@ for path in segments:
         stream, expected = record[88:88 + s], revisions.get(record[88:88 + s], 0)
         if number != position + 1 or durable > position or revision not in (expected, 2**63 - 1):
             fail(path.name, position + 1, at, f"position {number} or revision {revision} does not follow")
-        if rest[:32] != sha(link, header) or rest[32] and payload_hash != sha(rest[33:]) or len(rest) != (33 + 16 + m + d if rest[32] else 33):
+        if rest[:32] != sha(link, header) or rest[32] and payload_hash != sha(rest[33:]) or len(rest) != (33 + 16 + m + d if rest[32] else 33) or not (rest[32] or scavenged):
             fail(path.name, position + 1, at, "the hash chain or the payload's hash is wrong")
         position, link, revisions[stream], at = number, rest[:32], revision + 1, at + 20 + length
         if position == acknowledged and link != newest:

@@ -83,17 +83,17 @@ func (c Codec) Encode(events []event.Proposed) ([]Raw, error) {
 	return raws, nil
 }
 
-// unmarshal is json.Unmarshal in less than half the time and a tenth of the allocations: most of
+// Unmarshal is json.Unmarshal in less than half the time and a tenth of the allocations: most of
 // the time of building read models was decoding.
-func unmarshal(data []byte, v any) error { return jsonv1.Unmarshal(data, v) }
+func Unmarshal(data []byte, v any) error { return jsonv1.Unmarshal(data, v) }
 
 // Decode decodes a stored event. A name that is not in the catalogue is a *DecodeError.
 func (c Codec) Decode(raw Raw) (event.Recorded, error) {
 	r := event.Recorded{ID: raw.ID.String(), Stream: raw.Stream, Revision: raw.Revision, Position: raw.Position}
-	if err := unmarshal(raw.Metadata, &r.Metadata); err != nil {
+	if err := Unmarshal(raw.Metadata, &r.Metadata); err != nil {
 		return r, &DecodeError{raw.Name, raw.Stream, raw.Revision, fmt.Errorf("metadata: %w", err)}
 	}
-	e, err := c.catalogue.DecodeWith(unmarshal, raw.Name, r.Metadata.Version, raw.Data)
+	e, err := c.catalogue.DecodeWith(Unmarshal, raw.Name, r.Metadata.Version, raw.Data)
 	if err != nil {
 		return r, &DecodeError{raw.Name, raw.Stream, raw.Revision, err}
 	}

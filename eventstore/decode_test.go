@@ -38,7 +38,7 @@ func TestDecodesAsEncodingJSON(t *testing.T) {
 		}
 		version := catalogue[name].Version
 		want, wantErr := catalogue.Decode(name, version, data)
-		got, gotErr := catalogue.DecodeWith(unmarshal, name, version, data)
+		got, gotErr := catalogue.DecodeWith(Unmarshal, name, version, data)
 		if (wantErr == nil) != (gotErr == nil) || wantErr == nil && !reflect.DeepEqual(got, want) {
 			t.Fatalf("%s\ngot  %+v, %v\nwant %+v, %v", data, got, gotErr, want, wantErr)
 		}

@@ -32,10 +32,7 @@ func TestContractOnNode(t *testing.T) {
 // TestContractOnServer runs on the EventStoreDB or KurrentDB that
 // RECKON_TEST_EVENTSTORE names (esdb://…), else on one in Docker.
 func TestContractOnServer(t *testing.T) {
-	address := os.Getenv("RECKON_TEST_EVENTSTORE")
-	if address == "" {
-		address = inDocker(t)
-	}
+	address := serverAddress(t)
 	storetest.Run(t, func(t *testing.T) storetest.Opened { return both(t, address) })
 }
 
@@ -45,11 +42,23 @@ func TestGroupsContractOnNode(t *testing.T) {
 
 // TestGroupsContractOnServer runs where TestContractOnServer does.
 func TestGroupsContractOnServer(t *testing.T) {
-	address := os.Getenv("RECKON_TEST_EVENTSTORE")
-	if address == "" {
-		address = inDocker(t)
+	storetest.RunGroups(t, serverAddress(t))
+}
+
+func TestIndexesContractOnNode(t *testing.T) {
+	storetest.RunIndexes(t, startNode(t, t.TempDir(), "127.0.0.1:0").ConnectionString())
+}
+
+// TestIndexesContractOnServer runs where TestContractOnServer does; the server's system projections must run.
+func TestIndexesContractOnServer(t *testing.T) {
+	storetest.RunIndexes(t, serverAddress(t))
+}
+
+func serverAddress(t *testing.T) string {
+	if address := os.Getenv("RECKON_TEST_EVENTSTORE"); address != "" {
+		return address
 	}
-	storetest.RunGroups(t, address)
+	return inDocker(t)
 }
 
 func inDocker(t *testing.T) string {
@@ -60,7 +69,7 @@ func inDocker(t *testing.T) string {
 	if err != nil {
 		t.Skipf("no real server: set RECKON_TEST_EVENTSTORE or run Docker (%v)", err)
 	}
-	container, err := pool.Run("eventstore/eventstore", "24.10", []string{"EVENTSTORE_INSECURE=true", "EVENTSTORE_MEM_DB=true"})
+	container, err := pool.Run("eventstore/eventstore", "24.10", []string{"EVENTSTORE_INSECURE=true", "EVENTSTORE_MEM_DB=true", "EVENTSTORE_RUN_PROJECTIONS=System", "EVENTSTORE_START_STANDARD_PROJECTIONS=true"})
 	if err != nil {
 		t.Fatal(err)
 	}

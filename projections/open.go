@@ -37,6 +37,25 @@ func Open(ctx context.Context, address string) (*bun.DB, error) {
 	return db, nil
 }
 
+// OpenForReading is Open of a database that is there and is not changed.
+func OpenForReading(ctx context.Context, address string) (*bun.DB, error) {
+	var db *bun.DB
+	var err error
+	if path, local := strings.CutPrefix(address, "sqlite:"); local {
+		db, err = database.SQLiteForReading(part, path, sqliteConnections)
+	} else {
+		db, err = open(address)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if err := db.PingContext(ctx); err != nil {
+		_ = db.Close() // the ping's error says more
+		return nil, fmt.Errorf("database %s does not answer: %w", redacted(address), err)
+	}
+	return db, nil
+}
+
 // part is what users are told is away (database.UnavailableError).
 const part = "the database of read models"
 

@@ -27,7 +27,7 @@ type blobsCollectCmd struct {
 
 // Run collects and says what it found.
 func (c *blobsCollectCmd) Run() error {
-	ctx, stop := interruptContext()
+	ctx, stop := untilSignal()
 	defer stop()
 	where, err := c.settings(ctx)
 	if err != nil {

@@ -7,10 +7,8 @@ import (
 	"fmt"
 	"log/slog"
 	"os"
-	"os/signal"
 	"path/filepath"
 	"strings"
-	"syscall"
 	"time"
 
 	"reckon/internal/config"
@@ -40,7 +38,7 @@ type engineInstallCmd struct{ engineFolder }
 
 // Run installs, showing how far that is on standard error.
 func (c *engineInstallCmd) Run() error {
-	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
+	ctx, stop := untilSignal()
 	defer stop()
 	if err := private.MakeFolder(c.Data, slog.Default()); err != nil {
 		return err
@@ -108,7 +106,7 @@ type engineAnswer struct {
 
 // Run exits 1 where an answer is wrong and 2 where the engine does not start.
 func (c *engineTestCmd) Run() error {
-	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
+	ctx, stop := untilSignal()
 	defer stop()
 	if err := checkData(c.Data); err != nil { // whoever can change the environment runs programs as this user
 		return err

@@ -8,12 +8,10 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"os/signal"
 	"runtime/debug"
 	"slices"
 	"strings"
 	"sync/atomic"
-	"syscall"
 	"time"
 
 	"reckon/domain/lean/check"
@@ -54,7 +52,7 @@ const leanGCPercent = 400
 // Run prints the report. It exits 1 when the verdict is rejected or unsupported, and 2 when the check did not finish or
 // the file cannot be read as an export.
 func (c *leanCheckCmd) Run() error {
-	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
+	ctx, stop := untilSignal()
 	defer stop()
 	report, err := c.check(ctx)
 	if err != nil {

@@ -3,11 +3,14 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"os"
+	"os/signal"
 	"runtime/debug"
 	"strings"
+	"syscall"
 
 	"github.com/alecthomas/kong"
 
@@ -23,7 +26,11 @@ type commandLine struct {
 	Keys        keysCmd        `cmd:"" help:"List and rotate the keys that seal receipts."`
 	Projections projectionsCmd `cmd:"" help:"Show and steer the read models."`
 	Parked      parkedCmd      `cmd:"" help:"Show and retry events that were set aside."`
+	Tail        tailCmd        `cmd:"" help:"Print events as they are appended."`
+	Show        showCmd        `cmd:"" help:"Print a stream's events, and the state that commands decide on."`
+	Trace       traceCmd       `cmd:"" help:"Print what one request led to, as a tree of causes."`
 	Bursts      burstsCmd      `cmd:"" help:"Derive an account's bursts of activity from the log, as it was at any position."`
+	Audit       auditCommands  `cmd:"" help:"Derive again from the log what an installation must say, and report what differs."`
 	Blobs       blobsCmd       `cmd:"" help:"Remove large bytes that no event names."`
 	Engine      engineCmd      `cmd:"" help:"Install and test the evaluation engine."`
 	Reference   referenceCmd   `cmd:"" help:"Check and build the function reference."`
@@ -103,4 +110,10 @@ func buildRevision() string {
 		return "dev"
 	}
 	return revision[:min(12, len(revision))] + modified
+}
+
+// untilSignal returns a context that SIGINT and SIGTERM end. After the returned function a
+// signal ends the process at once.
+func untilSignal() (context.Context, context.CancelFunc) {
+	return signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
 }

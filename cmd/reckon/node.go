@@ -7,10 +7,8 @@ import (
 	"fmt"
 	"log/slog"
 	"os"
-	"os/signal"
 	"path/filepath"
 	"strings"
-	"syscall"
 	"time"
 
 	"reckon/eventstore/node"
@@ -22,7 +20,7 @@ const nodeCloseTimeout = 10 * time.Second
 
 // nodeCmd runs the event store alone.
 type nodeCmd struct {
-	Data              string   `help:"Folder that holds the event log, and the socket through which processes of its owner reach it." default:"reckon-data/eventstore" env:"RECKON_NODE_DATA" placeholder:"DIR"`
+	nodeFolder
 	InsecureListen    string   `help:"Listen on this loopback address instead of the socket; port 0 takes any free one. Every user of this machine is then an administrator of the log: nobody is asked who they are, and nothing is encrypted." env:"RECKON_NODE_INSECURE_LISTEN" placeholder:"HOST:PORT" xor:"port"`
 	Secure            bool     `help:"Let users in at --listen too, over TLS and with a password. The first start makes the users admin and ops, whose passwords are in RECKON_NODE_ADMIN_PASSWORD and RECKON_NODE_OPS_PASSWORD or in the files named below, and are otherwise made and written to first-passwords in the folder." env:"RECKON_NODE_SECURE" xor:"port"`
 	Listen            string   `help:"Address for --secure (127.0.0.1:2113); port 0 takes any free one." env:"RECKON_NODE_LISTEN" placeholder:"HOST:PORT"`
@@ -31,6 +29,8 @@ type nodeCmd struct {
 	TLSNames          []string `name:"tls-name" help:"Name or address by which clients reach the node, for the certificate that it makes; beside localhost, this machine's name and --listen." env:"RECKON_NODE_TLS_NAMES" placeholder:"NAME"`
 	AdminPasswordFile string   `help:"File whose first line is the password of admin when the first start makes it." env:"RECKON_NODE_ADMIN_PASSWORD_FILE" placeholder:"FILE"`
 	OpsPasswordFile   string   `help:"The same for ops." env:"RECKON_NODE_OPS_PASSWORD_FILE" placeholder:"FILE"`
+
+	ScavengeEvery time.Duration `help:"Take the payloads of truncated, expired and deleted events out of the files this often, such as 24h; 0 for never, which is also done by reckon node scavenge." env:"RECKON_NODE_SCAVENGE_EVERY" placeholder:"DURATION"`
 }
 
 // secureListen is where --secure listens unless --listen says so.
@@ -57,9 +57,9 @@ func (c *nodeCmd) Validate() error {
 
 // Run serves until SIGINT or SIGTERM.
 func (c *nodeCmd) Run() error {
-	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
+	ctx, stop := untilSignal()
 	defer stop()
-	config := node.Config{Dir: c.Data, Listen: c.InsecureListen, Logger: slog.Default()}
+	config := node.Config{Dir: c.Data, Listen: c.InsecureListen, ScavengeEvery: c.ScavengeEvery, Logger: slog.Default()}
 	var err error
 	if c.Secure {
 		config.Secure, err = c.secure()
@@ -72,7 +72,9 @@ func (c *nodeCmd) Run() error {
 		fmt.Fprintln(os.Stderr, "reckon node:", err)
 		return exitStatus(2)
 	}
-	c.announce(n)
+	if n.Health().Err == nil {
+		c.announce(n)
+	}
 	select {
 	case <-ctx.Done():
 	case err := <-n.Done():
@@ -81,7 +83,11 @@ func (c *nodeCmd) Run() error {
 	stop() // a second signal ends the process at once
 	closeCtx, cancel := context.WithTimeout(context.Background(), nodeCloseTimeout)
 	defer cancel()
-	return n.Close(closeCtx)
+	closed := n.Close(closeCtx)
+	if err := n.Health().Err; err != nil { // found at the end
+		return err
+	}
+	return closed
 }
 
 func (c *nodeCmd) announce(n *node.Node) {

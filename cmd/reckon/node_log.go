@@ -1,14 +1,11 @@
 package main
 
 import (
-	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"log/slog"
 	"os"
-	"os/signal"
-	"syscall"
 
 	"reckon/eventstore/node/eventlog"
 )
@@ -21,16 +18,18 @@ type nodeCommands struct {
 	Reindex nodeReindexCmd `cmd:"" help:"Build the index of a log again from its segments, and verify all of it; no node may have the log."`
 	Backup  nodeBackupCmd  `cmd:"" help:"Copy a log, beside a running node or not, and verify the copy."`
 	Restore nodeRestoreCmd `cmd:"" help:"Copy a backup to a folder that is empty or absent, and verify the copy."`
+
+	Scavenge nodeScavengeCmd `cmd:"" help:"Take the payloads of truncated, expired and deleted events out of the files of a log, in its folder or by the node that runs on it. They are gone for good; positions, revisions and the hash chain stay."`
 }
 
-// logFolder is the folder that a command works on.
-type logFolder struct {
-	Data string `help:"Folder that holds the event log." default:"reckon-data/eventstore" env:"RECKON_NODE_DATA" placeholder:"DIR"`
+// nodeFolder is the flag of every command on a node or its log.
+type nodeFolder struct {
+	Data string `help:"Folder that holds the event log, and the socket of the node that runs on it." default:"reckon-data/eventstore" env:"RECKON_NODE_DATA" placeholder:"DIR"`
 }
 
 // nodeVerifyCmd verifies the files of a log.
 type nodeVerifyCmd struct {
-	logFolder
+	nodeFolder
 	Anchor string `help:"File with the output of an earlier verification: the log must have the same record at that position." type:"path" placeholder:"FILE"`
 }
 
@@ -72,7 +71,7 @@ func readAnchor(path string) (*eventlog.Anchor, error) {
 
 // nodeReindexCmd builds the index again.
 type nodeReindexCmd struct {
-	logFolder
+	nodeFolder
 	AcceptEnd bool `help:"Take the end of the segments as the end of the log, and make the file HEAD anew: records that may be missing there are given up."`
 }
 
@@ -86,7 +85,7 @@ func (c *nodeReindexCmd) Run() error {
 
 // nodeBackupCmd copies a log.
 type nodeBackupCmd struct {
-	logFolder
+	nodeFolder
 	Target string `arg:"" help:"Folder of the copy, empty or absent." type:"path"`
 }
 
@@ -100,7 +99,7 @@ func (c *nodeBackupCmd) Run() error {
 
 // nodeRestoreCmd copies a backup to its place.
 type nodeRestoreCmd struct {
-	logFolder
+	nodeFolder
 	Source string `arg:"" help:"Folder of the backup." type:"path"`
 }
 
@@ -112,13 +111,12 @@ func (c *nodeRestoreCmd) Run() error {
 	return reportLog("restore", report, err)
 }
 
-func untilSignal() (context.Context, context.CancelFunc) {
-	return signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
-}
-
 // reportLog prints what is right, which is an anchor too, or what is wrong.
 func reportLog(command string, report eventlog.Report, err error) error {
 	if err == nil {
+		if report.Unfinished > 0 {
+			fmt.Fprintf(os.Stderr, "reckon node %s: %d bytes lie behind the newest record: a write that was acknowledged to nobody, which the next start removes, or one that a running node is at\n", command, report.Unfinished)
+		}
 		out := json.NewEncoder(os.Stdout)
 		out.SetIndent("", "  ")
 		return out.Encode(report)
@@ -129,7 +127,11 @@ func reportLog(command string, report eventlog.Report, err error) error {
 	var other *eventlog.AnchorError
 	switch {
 	case errors.As(err, &damage), errors.As(err, &index):
-		fmt.Fprintf(os.Stderr, "reckon node %s: all up to position %d is right\n", command, report.Records)
+		if report.Records == 0 {
+			fmt.Fprintf(os.Stderr, "reckon node %s: no record before it could be verified\n", command)
+		} else {
+			fmt.Fprintf(os.Stderr, "reckon node %s: all up to position %d is right\n", command, report.Records)
+		}
 		return exitStatus(1)
 	case errors.As(err, &other):
 		return exitStatus(1)

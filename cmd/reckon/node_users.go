@@ -32,11 +32,6 @@ type nodeUsersCmd struct {
 	Delete   nodeUserDeleteCmd   `cmd:"" help:"Delete a user, and end what they have running."`
 }
 
-// nodeFolder is the flag of every command on a node's users.
-type nodeFolder struct {
-	Data string `help:"The node's folder." default:"reckon-data/eventstore" env:"RECKON_NODE_DATA" placeholder:"DIR"`
-}
-
 // users calls f with the directory of the node's users.
 func (n nodeFolder) users(f func(ctx context.Context, users access.Directory) error) error {
 	ctx, cancel := context.WithTimeout(context.Background(), nodeUsersTimeout)

@@ -1,16 +1,21 @@
 package main
 
 import (
+	"bufio"
 	"context"
+	"errors"
 	"fmt"
+	"io"
 	"net/url"
 	"os"
 	"slices"
+	"strings"
 	"text/tabwriter"
 	"time"
 
 	"reckon/commands"
 	"reckon/commands/reactions"
+	"reckon/domain"
 	"reckon/domain/event"
 	"reckon/eventstore"
 	"reckon/projections"
@@ -20,6 +25,7 @@ import (
 // parkedCmd looks after events that could not be applied or reacted to.
 type parkedCmd struct {
 	List  parkedListCmd  `cmd:"" default:"withargs" help:"List what read models and reactions have set aside."`
+	Show  parkedShowCmd  `cmd:"" help:"Show the events that were set aside of one stream, and why."`
 	Retry parkedRetryCmd `cmd:"" help:"Try again what was set aside."`
 	Drop  parkedDropCmd  `cmd:"" help:"Give up what a read model set aside of one stream."`
 }
@@ -36,26 +42,14 @@ type parkedListCmd struct {
 
 // Run lists what is parked. It exits 1 when there is something.
 func (c *parkedListCmd) Run() error {
-	ctx, stop := interruptContext()
+	ctx, stop := untilSignal()
 	defer stop()
 	where, err := c.settings(ctx)
 	if err != nil {
 		return err
 	}
-	db, closeDatabase, err := where.openDatabase(ctx)
+	report, err := readParked(ctx, where)
 	if err != nil {
-		return err
-	}
-	defer closeDatabase()
-	var report parkedReport
-	if report.Projections, err = projecting.ListParked(ctx, db); err != nil {
-		return err
-	}
-	state, err := projections.NewReactionState(ctx, db)
-	if err != nil {
-		return err
-	}
-	if report.Reactions, err = state.Parked(ctx); err != nil {
 		return err
 	}
 	if c.JSON {
@@ -67,6 +61,72 @@ func (c *parkedListCmd) Run() error {
 		return exitStatus(1)
 	}
 	return err
+}
+
+// readParked reads what read models and reactions have set aside.
+func readParked(ctx context.Context, where *settings) (report parkedReport, err error) {
+	db, closeDatabase, err := where.openDatabase(ctx)
+	if err != nil {
+		return report, err
+	}
+	defer closeDatabase()
+	if report.Projections, err = projecting.ListParked(ctx, db); err != nil {
+		return report, err
+	}
+	state, err := projections.NewReactionState(ctx, db)
+	if err != nil {
+		return report, err
+	}
+	report.Reactions, err = state.Parked(ctx)
+	return report, err
+}
+
+type parkedShowCmd struct {
+	installation
+	Name   string `arg:"" help:"Read model or reaction."`
+	Stream string `arg:"" help:"Stream of the parked events."`
+	Full   bool   `help:"Print long texts whole."`
+}
+
+// Run prints each parked event of the stream with the reason, as it is in the log.
+func (c *parkedShowCmd) Run() error {
+	return c.readLog(func(ctx context.Context, where *settings, store *eventstore.Store) error {
+		report, err := readParked(ctx, where)
+		if err != nil {
+			return err
+		}
+		shown := 0
+		show := func(name, stream string, revision event.Revision, since time.Time, reason string) error {
+			if name != c.Name || stream != c.Stream {
+				return nil
+			}
+			shown++
+			page, err := store.RawStream(ctx, stream, revision, 1)
+			if err != nil {
+				return err
+			}
+			if len(page) == 0 || page[0].Revision != revision {
+				_, err = fmt.Printf("%s@%d is not in the log any more\n", shownName(stream), revision)
+				return err
+			}
+			_, err = fmt.Printf("parked since %s: %s\n%s", since.UTC().Format(time.RFC3339), shownReason(reason), decodeShown(domain.Catalogue(), page[0]).paragraph(c.Full))
+			return err
+		}
+		for _, p := range report.Projections {
+			if err := show(p.Projection, p.Stream, p.Revision, p.ParkedAt, p.Reason); err != nil {
+				return err
+			}
+		}
+		for _, p := range report.Reactions {
+			if err := show(p.Reaction, p.Stream, event.Revision(p.Revision), p.ParkedAt, string(p.Reason)); err != nil {
+				return err
+			}
+		}
+		if shown == 0 {
+			return fmt.Errorf("%s has parked nothing of the stream %s; `reckon parked` lists what is parked", c.Name, shownName(c.Stream))
+		}
+		return nil
+	})
 }
 
 func (r parkedReport) print() error {
@@ -88,7 +148,7 @@ type parkedRetryCmd struct {
 
 // Run tries again what a read model or a reaction of that name set aside.
 func (c *parkedRetryCmd) Run() error {
-	ctx, stop := interruptContext()
+	ctx, stop := untilSignal()
 	defer stop()
 	models := projections.New(nil, nil)
 	for _, p := range models.All() {
@@ -178,13 +238,58 @@ type parkedDropCmd struct {
 	installation
 	Name   string `arg:"" help:"Read model."`
 	Stream string `arg:"" help:"Stream whose parked events are never to be applied."`
+	DryRun bool   `help:"Only say how many events would be given up." xor:"ask"`
+	Yes    bool   `help:"Do not ask." xor:"ask"`
 }
 
-// Run gives up the parked events of one stream; its later ones are applied again.
+// Run gives up the parked events of one stream, once it has been told to; its later ones are applied again.
 func (c *parkedDropCmd) Run() error {
-	ctx, stop := interruptContext()
+	ctx, stop := untilSignal()
 	defer stop()
-	return c.runAction(ctx, c.Name, "drop?stream="+url.QueryEscape(c.Stream), func(e *projecting.Engine) error {
+	where, err := c.settings(ctx)
+	if err != nil {
+		return err
+	}
+	report, err := readParked(ctx, where)
+	if err != nil {
+		return err
+	}
+	count := 0
+	for _, p := range report.Projections {
+		if p.Projection == c.Name && p.Stream == c.Stream {
+			count++
+		}
+	}
+	switch {
+	case count == 0:
+		return fmt.Errorf("%s has parked nothing of the stream %s; `reckon parked` lists what is parked", c.Name, shownName(c.Stream))
+	case c.DryRun:
+		_, err = fmt.Printf("%d parked events of %s would be given up\n", count, shownName(c.Stream))
+		return err
+	case !c.Yes:
+		if err := confirm(fmt.Sprintf("Give up %d parked events of %s? %s will never apply them.", count, shownName(c.Stream), c.Name)); err != nil {
+			return err
+		}
+	}
+	err = c.runAction(ctx, c.Name, "drop?stream="+url.QueryEscape(c.Stream), func(e *projecting.Engine) error {
 		return e.DropParked(ctx, c.Name, c.Stream)
 	})
+	if err == nil {
+		_, err = fmt.Printf("%d parked events of %s are given up\n", count, shownName(c.Stream))
+	}
+	return err
+}
+
+// confirm asks on standard error and reads the answer from standard input; anything but yes is an error.
+func confirm(question string) error {
+	fmt.Fprint(os.Stderr, question+" [yes/no] ")
+	answer, err := bufio.NewReader(io.LimitReader(os.Stdin, 64)).ReadString('\n')
+	if strings.TrimSpace(answer) == "yes" {
+		return nil
+	}
+	fmt.Fprintln(os.Stderr)
+	if errors.Is(err, io.EOF) && answer == "" {
+		return errors.New("nobody answers: give --yes, or --dry-run to see what would be done")
+	}
+	return errors.New("nothing was done")
 }

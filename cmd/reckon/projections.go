@@ -3,12 +3,12 @@ package main
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"net/url"
 	"os"
-	"os/signal"
-	"syscall"
+	"strings"
 	"text/tabwriter"
 	"time"
 
@@ -22,6 +22,7 @@ import (
 // projectionsCmd looks after the read models.
 type projectionsCmd struct {
 	Status   projectionsStatusCmd   `cmd:"" help:"Show how far each read model is."`
+	Versions projectionsVersionsCmd `cmd:"" help:"Show every version that has tables in the database."`
 	Boot     projectionsBootCmd     `cmd:"" help:"Drop a read model's tables and build them again from the log."`
 	Pause    projectionsPauseCmd    `cmd:"" help:"Stop a read model where it stands."`
 	Resume   projectionsResumeCmd   `cmd:"" help:"Let a paused or halted read model go on."`
@@ -115,7 +116,7 @@ type projectionsStatusCmd struct {
 
 // Run shows the read models. It exits 1 when one is halted or has parked something.
 func (c *projectionsStatusCmd) Run() error {
-	ctx, stop := interruptContext()
+	ctx, stop := untilSignal()
 	defer stop()
 	where, err := c.settings(ctx)
 	if err != nil {
@@ -175,18 +176,96 @@ func buildingTasks(list []projecting.Status) []progress.Task {
 	return tasks
 }
 
+type projectionsVersionsCmd struct {
+	installation
+	JSON bool `help:"Print JSON." name:"json"`
+}
+
+// Run lists the versions of read models in the database, those of other binaries too.
+func (c *projectionsVersionsCmd) Run() error {
+	ctx, stop := untilSignal()
+	defer stop()
+	list, err := c.storedVersions(ctx)
+	if err != nil {
+		return err
+	}
+	if c.JSON {
+		return printJSON(list)
+	}
+	table := tabwriter.NewWriter(os.Stdout, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(table, "NAME\tVERSION\tWRITER\tPOSITION\tPARKED\tTABLES")
+	for _, v := range list {
+		fmt.Fprintf(table, "%s\t%d\t%s\t%d\t%d\t%s\n", v.Name, v.Version, cmp.Or(v.Writer, "nobody"), v.Position.Commit, v.Parked, strings.Join(v.Tables, ", "))
+	}
+	return table.Flush()
+}
+
+func (i installation) storedVersions(ctx context.Context) ([]projecting.StoredVersion, error) {
+	s, err := i.settings(ctx)
+	if err != nil {
+		return nil, err
+	}
+	db, closeDatabase, err := s.openDatabase(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer closeDatabase()
+	return projecting.StoredVersions(ctx, db)
+}
+
+// describeVersion says what the database has of a version, for --dry-run.
+func (i installation) describeVersion(ctx context.Context, name string, version int) (string, error) {
+	list, err := i.storedVersions(ctx)
+	if err != nil {
+		return "", err
+	}
+	for _, v := range list {
+		if v.Name == name && v.Version == version {
+			return fmt.Sprintf("the tables %s at position %d, and %d parked events", strings.Join(v.Tables, ", "), v.Position.Commit, v.Parked), nil
+		}
+	}
+	return "", fmt.Errorf("%w: %s, version %d", projecting.ErrNotFound, name, version)
+}
+
 type projectionsBootCmd struct {
 	installation
-	Name string `arg:"" help:"Read model."`
+	Name   string `arg:"" help:"Read model."`
+	DryRun bool   `help:"Only say what would be dropped and read."`
+}
+
+// dryRun says what boot would do.
+func (c *projectionsBootCmd) dryRun(ctx context.Context, where *settings) error {
+	list, err := where.readStatus(ctx)
+	if err != nil {
+		return err
+	}
+	for _, s := range list {
+		if s.Name != c.Name {
+			continue
+		}
+		has, err := c.describeVersion(ctx, s.Name, s.Version)
+		if errors.Is(err, projecting.ErrNotFound) {
+			has, err = "nothing, since there are no tables yet", nil
+		}
+		if err != nil {
+			return err
+		}
+		fmt.Printf("boot %s version %d would drop %s, and read the log from its beginning to position %d; until then its lists are marked stale\n", s.Name, s.Version, has, s.Head.Commit)
+		return nil
+	}
+	return fmt.Errorf("%w: %s", projecting.ErrNotFound, c.Name)
 }
 
 // Run builds a read model again and says how far it is until it is there.
 func (c *projectionsBootCmd) Run() error {
-	ctx, stop := interruptContext()
+	ctx, stop := untilSignal()
 	defer stop()
 	where, err := c.settings(ctx)
 	if err != nil {
 		return err
+	}
+	if c.DryRun {
+		return c.dryRun(ctx, where)
 	}
 	ok, err := askServer(ctx, where.Data, "POST", "/projections/"+url.PathEscape(c.Name)+"/boot", &struct{}{})
 	if err != nil {
@@ -240,7 +319,7 @@ type projectionsPauseCmd struct {
 
 // Run stops a read model until it is resumed, over restarts too.
 func (c *projectionsPauseCmd) Run() error {
-	ctx, stop := interruptContext()
+	ctx, stop := untilSignal()
 	defer stop()
 	return c.runAction(ctx, c.Name, "pause", func(e *projecting.Engine) error { return e.Pause(ctx, c.Name) })
 }
@@ -252,7 +331,7 @@ type projectionsResumeCmd struct {
 
 // Run lets a read model go on.
 func (c *projectionsResumeCmd) Run() error {
-	ctx, stop := interruptContext()
+	ctx, stop := untilSignal()
 	defer stop()
 	return c.runAction(ctx, c.Name, "resume", func(e *projecting.Engine) error { return e.Resume(ctx, c.Name) })
 }
@@ -261,11 +340,12 @@ type projectionsTeardownCmd struct {
 	installation
 	Name    string `arg:"" help:"Read model."`
 	Version int    `arg:"" help:"Its version."`
+	DryRun  bool   `help:"Only say what would be removed."`
 }
 
 // Run removes tables, checkpoint and parked events of a version.
 func (c *projectionsTeardownCmd) Run() error {
-	ctx, stop := interruptContext()
+	ctx, stop := untilSignal()
 	defer stop()
 	where, err := c.settings(ctx)
 	if err != nil {
@@ -280,14 +360,17 @@ func (c *projectionsTeardownCmd) Run() error {
 			return fmt.Errorf("%s version %d is in use by the running server; `reckon projections boot %s` builds it again", c.Name, c.Version, c.Name)
 		}
 	}
+	if c.DryRun {
+		has, err := c.describeVersion(ctx, c.Name, c.Version)
+		if err == nil {
+			fmt.Printf("teardown would remove %s\n", has)
+		}
+		return err
+	}
 	db, closeDatabase, err := where.openDatabase(ctx)
 	if err != nil {
 		return err
 	}
 	defer closeDatabase()
 	return projecting.TearDown(ctx, db, c.Name, c.Version)
-}
-
-func interruptContext() (context.Context, context.CancelFunc) {
-	return signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 }

@@ -14,11 +14,9 @@ import (
 	"log/slog"
 	"maps"
 	"os"
-	"os/signal"
 	"path/filepath"
 	"slices"
 	"strings"
-	"syscall"
 	"time"
 
 	"reckon/domain/circuit"
@@ -50,7 +48,7 @@ const drawnWidth = 120
 
 // Run prints the result. It exits 1 for a circuit that is refused, 2 for a file that cannot be read.
 func (c *qsimCmd) Run() error {
-	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
+	ctx, stop := untilSignal()
 	defer stop()
 	if c.Draw != nil {
 		picture, err := c.draw(os.Stdin)

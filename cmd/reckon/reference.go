@@ -7,12 +7,10 @@ import (
 	"io/fs"
 	"log/slog"
 	"os"
-	"os/signal"
 	"path/filepath"
 	"slices"
 	"strings"
 	"sync/atomic"
-	"syscall"
 	"time"
 
 	"reckon/domain/reference"
@@ -43,7 +41,7 @@ type referenceEngine struct {
 
 // with calls work with a bench that is started before and ended after it. The engine is installed where it is missing.
 func (r referenceEngine) with(work func(ctx context.Context, bench *running.Bench) error) error {
-	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
+	ctx, stop := untilSignal()
 	defer stop()
 	if err := private.MakeFolder(r.Data, slog.Default()); err != nil {
 		return err

@@ -6,8 +6,6 @@ import (
 	"fmt"
 	"log/slog"
 	"os"
-	"os/signal"
-	"syscall"
 	"time"
 
 	"reckon/eventstore"
@@ -35,7 +33,7 @@ func (c *serveCmd) Run() error {
 		return err
 	}
 	logger = slog.New(telemetry.LimitOutages(logger.Handler(), isOutage))
-	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
+	ctx, stop := untilSignal()
 	defer stop()
 	s, err := assemble(ctx, c.Serve, logger)
 	if err != nil {

@@ -14,8 +14,8 @@ func integrateResidual() Rule {
 			Heads: []string{"Integrate"},
 			Shows: "The answer's derivative equals the integrand wherever both are defined: exactly, or by enclosures to 60 digits in every region; or, where " +
 				"the answer is a formula for real values such as Log[Abs[x]], at all real values, at those at which the integrand is real, or at those at which the answer's root is, as the residual says. An answer with " +
-				"steps or cases is verified only where it is proved to be continuous at all places where these meet. Refuted where they differ by more than the choice of a root, where the integrand is real. A constant of integration may be there or not; what the answer adds must be a finite number, a parameter or C[k].",
-			Silent: "Whether an antiderivative without steps and cases is continuous, or whether it is real or the simplest one; one that is real and wrong on some branches is neither verified nor refuted.",
+				"steps or cases is verified only where it is proved to be continuous at all places where these meet. Refuted where they differ by more than the choice of a root, where the integrand is real, and where the answer to an integrand that is a sum of products of whole powers, exponentials and waves of first degree is proved to jump. A constant of integration may be there or not; what the answer adds must be a finite number, a parameter or C[k].",
+			Silent: "That an antiderivative without steps and cases is continuous: a jump that is found is told in the residual, and where it comes of terms that add up to a step nothing is verified. Whether it is real or the simplest one; one that is real and wrong on some branches is neither verified nor refuted.",
 			Examples: []Example{
 				{"Integrate[x^2 Sin[x], x]", "2 x Sin[x] - (x^2 - 2) Cos[x]"},
 				{"Integrate[x^2 Sin[x], x]", "2 x Sin[x] + (x^2 - 2) Cos[x]"},

@@ -102,9 +102,9 @@ func (f *filter) matches(r *eventlog.Record) (bool, error) {
 	return false, nil
 }
 
-// hiddenFromAll reports whether the record is one of the server's own that reads of $all omit.
+// hiddenFromAll reports whether reads of $all omit the record: it was scavenged, or is one of the server's own.
 func hiddenFromAll(r *eventlog.Record) bool {
 	const group = "$persistentsubscription-$all::"
-	return r.Stream == "$epoch-information" ||
+	return r.Redacted || r.Stream == "$epoch-information" ||
 		strings.HasPrefix(r.Stream, group) && (strings.HasSuffix(r.Stream, "-checkpoint") || strings.HasSuffix(r.Stream, "-parked"))
 }

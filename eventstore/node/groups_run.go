@@ -172,7 +172,7 @@ func (g *consumerGroup) stop(reason error, flush bool) {
 	close(g.done)
 	g.running.Wait()
 	if flush {
-		if err := g.persist(true); err != nil {
+		if err := g.persist(true); err != nil && g.service.log.Err() == nil {
 			g.service.logger.Warn("the last progress of a persistent subscription was not stored: it repeats some events", "subscription", g.config.id(), "error", err)
 		}
 	}
@@ -226,7 +226,7 @@ type failureLog struct {
 }
 
 func (f *failureLog) note(err error) {
-	if err != nil && !f.since {
+	if err != nil && !f.since && f.group.service.log.Err() == nil { // the log itself says once that it takes no more
 		f.group.service.logger.Error("persistent subscription "+f.what, "subscription", f.group.config.id(), "error", err)
 	}
 	f.since = err != nil
@@ -508,7 +508,7 @@ func (g *consumerGroup) record(ctx context.Context, view *eventlog.View, source 
 	case source == group.Parked:
 		records, err = view.ReadStream(ctx, g.config.parkedStream(), n, n, false, one)
 	case g.config.ofAll():
-		if records, err = view.ReadAll(ctx, n, false, one); len(records) == 1 && records[0].Position != n {
+		if records, err = view.ReadAll(ctx, n, false, one); len(records) == 1 && (records[0].Position != n || records[0].Redacted) {
 			records = nil
 		}
 	default:

@@ -28,6 +28,7 @@ type Config struct {
 	AdvertisePort int              // port that gossip gives to clients; 0: that of Listen
 	Logger        *slog.Logger     // nil: nothing is logged
 	Clock         func() time.Time // for creation stamps and $maxAge; nil: time.Now
+	ScavengeEvery time.Duration    // time between scavenges by schedule; 0: only when a client asks for one
 	Secure        *Secure          // a port for users, with TLS, beside the socket; nil: none
 }
 
@@ -38,6 +39,8 @@ func (c Config) Validate() error {
 		return errors.New("node.Config.Dir is empty: name the folder of the log")
 	case c.Secure != nil && c.Listen != "":
 		return errors.New("node.Config has Listen and Secure: an address where everyone is an administrator, and one where users are asked who they are; say one")
+	case c.ScavengeEvery < 0 || c.ScavengeEvery > 0 && c.ScavengeEvery < minScavengeEvery:
+		return fmt.Errorf("node.Config.ScavengeEvery is %s: it is 0, or at least %s", c.ScavengeEvery, minScavengeEvery)
 	case c.AdvertisePort < 0 || c.AdvertisePort > 65535:
 		return fmt.Errorf("node.Config.AdvertisePort is %d: a port is 0 to 65535", c.AdvertisePort)
 	}
@@ -53,6 +56,7 @@ type Node struct {
 	server   *grpc.Server
 	door     *door // nil without Config.Secure
 	groups   *groupsService
+	cleaner  *scavenger
 	closing  chan struct{} // closed when subscriptions must end
 	served   chan error    // receives the result of Serve, once
 	close    func(context.Context) error
@@ -107,10 +111,16 @@ func (n *Node) open(c Config) error {
 			persistent.RegisterPersistentSubscriptionsServer(to, n.groups)
 		}
 	}
+	if n.cleaner, err = newScavenger(n, c.ScavengeEvery); err != nil {
+		close(n.closing)
+		n.groups.close()
+		return errors.Join(err, listener.Close())
+	}
 	if c.Secure != nil {
 		if n.door, err = n.openDoor(context.Background(), c, services); err != nil {
 			close(n.closing)
 			n.groups.close()
+			n.cleaner.close()
 			return errors.Join(err, listener.Close())
 		}
 	}
@@ -184,6 +194,7 @@ func (n *Node) Close(ctx context.Context) error { return n.close(ctx) }
 
 func (n *Node) shutdown(ctx context.Context) error {
 	close(n.closing)
+	n.cleaner.cancel()
 	servers := []*grpc.Server{n.server}
 	if n.door != nil {
 		servers = append(servers, n.door.server)
@@ -206,5 +217,11 @@ func (n *Node) shutdown(ctx context.Context) error {
 		<-stopped
 	}
 	n.groups.close()
-	return n.log.Close()
+	n.cleaner.close()
+	before := n.log.Err()
+	err := n.log.Close()
+	if err == nil && before == nil {
+		err = n.log.Err() // the disk refused what is written at the end
+	}
+	return err
 }

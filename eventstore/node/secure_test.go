@@ -656,6 +656,42 @@ func TestLinksGiveNoRights(t *testing.T) {
 	}
 }
 
+// TestIndexStreamsGiveNoRights: admins decide who reads an index stream, and a link in it leads nobody where they may not read.
+func TestIndexStreamsGiveNoRights(t *testing.T) {
+	s := startSecured(t)
+	s.owner(t, "a-secret", "noted", `"the secret"`)
+	s.acl(t, "a-secret", `{"$r":"$admins"}`)
+	s.owner(t, "a-plain", "noted", `"plain"`)
+	request := readRequestOf("$ce-a", false)
+	request.GetOptions().ResolveLinks = true
+	read := func(who string) (targets []string, _ error) {
+		reading, err := streams.NewStreamsClient(s.conn).Read(as(t, who), request)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for {
+			m, err := reading.Recv()
+			if errors.Is(err, io.EOF) {
+				return targets, nil
+			}
+			if err != nil {
+				return nil, err
+			}
+			targets = append(targets, string(m.GetEvent().GetEvent().GetStreamIdentifier().GetStreamName()))
+		}
+	}
+	if _, err := read(ordinary); status.Code(err) != codes.PermissionDenied {
+		t.Errorf("an index stream without a list: %v", err)
+	}
+	if got, err := read(admin); err != nil || strings.Join(got, ",") != "a-secret,a-plain" {
+		t.Errorf("admin reads %q, %v", got, err)
+	}
+	s.acl(t, "$ce-a", `{"$r":["ann","$admins"]}`)
+	if got, err := read(ordinary); err != nil || strings.Join(got, ",") != ",a-plain" {
+		t.Errorf("ann reads %q, %v", got, err)
+	}
+}
+
 // TestHashesStayWithAdmins: who may read $all reads no hashes of passwords.
 func TestHashesStayWithAdmins(t *testing.T) {
 	s := startSecured(t)

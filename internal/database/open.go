@@ -4,8 +4,11 @@ import (
 	"context"
 	"database/sql"
 	"database/sql/driver"
+	"errors"
 	"fmt"
+	"io/fs"
 	"net/url"
+	"os"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/stdlib"
@@ -28,6 +31,20 @@ func SQLite(part, path, pragmas string, connections int) (*bun.DB, error) {
 		return nil, fmt.Errorf("%s: %w", part, err)
 	}
 	file := fmt.Sprintf("file:%s?_pragma=busy_timeout(%d)&%s", (&url.URL{Path: path}).EscapedPath(), RequestLimit.Milliseconds(), pragmas)
+	return pool(&connector{part: part, Connector: fileConnector(file), locks: true}, sqlitedialect.New(), connections), nil
+}
+
+// SQLiteForReading returns a pool of connections to a file that is there and that they do not change. Where nothing lies beside the
+// file that says that somebody has it open, it is read as it is, so that it may lie in a folder that cannot be written.
+func SQLiteForReading(part, path string, connections int) (*bun.DB, error) {
+	if _, err := os.Stat(path); err != nil {
+		return nil, fmt.Errorf("%s: %w", part, err)
+	}
+	still := ""
+	if _, err := os.Stat(path + "-wal"); errors.Is(err, fs.ErrNotExist) {
+		still = "&immutable=1"
+	}
+	file := fmt.Sprintf("file:%s?mode=ro&_pragma=busy_timeout(%d)&_txlock=deferred%s", (&url.URL{Path: path}).EscapedPath(), RequestLimit.Milliseconds(), still)
 	return pool(&connector{part: part, Connector: fileConnector(file), locks: true}, sqlitedialect.New(), connections), nil
 }
 

@@ -874,6 +874,49 @@ func TestVersionsSideBySide(t *testing.T) {
 	})
 }
 
+// TestUpgradeServesTheOldVersion: while a new version is built, the old one goes on and is ready, and the new one is not; it is once it has caught
+// up. The database names both, with who writes them.
+func TestUpgradeServesTheOldVersion(t *testing.T) {
+	type thing2 struct {
+		bun.BaseModel `bun:"table:shelf_v2"`
+
+		Key string `bun:"key,pk"`
+	}
+	onBoth(t, func(t *testing.T, f *fixture) {
+		rows := engine.TableOf("key", func(r *thing2) string { return r.Key })
+		next := engine.Projection{Name: "shelf", Version: 2, Tables: []engine.Table{rows}}
+		engine.On(&next, func(_ context.Context, tx *engine.Tx, e added, _ event.Recorded) error {
+			rows.Upsert(tx, &thing2{Key: e.Key})
+			return nil
+		})
+		old, stopOld := f.start(shelf(&f.bad, engine.Halt))
+		f.reach(old, f.append("s", added{"a", "1"}))
+		// The new binary has made its tables and has not filled them yet.
+		waiting, err := engine.New(t.Context(), engine.Config{DB: f.db, Log: f.log}, next)
+		if err != nil {
+			t.Fatal(err)
+		}
+		last := f.append("s", added{"b", "2"})
+		f.reach(old, last)
+		f.wantRows("a=1 b=2")
+		if !old.Ready() || waiting.Ready() {
+			t.Errorf("while the new version is built: old ready %v, new ready %v", old.Ready(), waiting.Ready())
+		}
+		e, stop := f.start(next)
+		f.reach(e, last)
+		if !old.Ready() || !e.Ready() {
+			t.Errorf("after that: old ready %v, new ready %v", old.Ready(), e.Ready())
+		}
+		f.wantRows("a=1 b=2")
+		versions, err := engine.StoredVersions(t.Context(), f.db)
+		if err != nil || len(versions) != 2 || versions[0].Version != 1 || versions[1].Version != 2 || !slices.Equal(versions[1].Tables, []string{"shelf_v2"}) || versions[1].Position != last {
+			t.Errorf("%+v, %v", versions, err)
+		}
+		stop()
+		stopOld()
+	})
+}
+
 // TestRebuildEqualsLive: whatever happens, in whatever batches and over however
 // many restarts, a rebuild gives the same rows.
 func TestRebuildEqualsLive(t *testing.T) {

@@ -21,6 +21,7 @@ type Table interface {
 	create(ctx context.Context, db bun.IDB) error
 	createIndexes(ctx context.Context, db bun.IDB) error
 	indexNames() []string
+	compare(ctx context.Context, fresh, have *bun.DB, read bun.IDB, report func(Difference) error) error
 }
 
 // Rows is a table with rows of type R (a bun model) under one key column of type K.

@@ -145,6 +145,7 @@ func TestFromAQuoteToAPaidInvoice(t *testing.T) {
 		bill("account", "billing", account.ID)
 		return report.Subscription == nil
 	})
+	server.mustBeClean("--keys", keysFile)
 }
 
 func write(t *testing.T, file string, content []byte) {

@@ -88,4 +88,5 @@ func TestNothingAcknowledgedIsLost(t *testing.T) {
 			t.Errorf("receipt of run %d (%s): %+v, %v", runID, code, receipt, err)
 		}
 	}
+	server.mustBeClean()
 }

@@ -174,6 +174,7 @@ func TestJobs(t *testing.T) {
 	t.Run("refusals", func(t *testing.T) { refusedJobs(t, fresh(), fresh(), log) })
 	t.Run("list", func(t *testing.T) { listJobs(t, fresh()) })
 	t.Run("plans", func(t *testing.T) { servedPlans(t, server) })
+	t.Run("audit", func(*testing.T) { server.mustBeClean() })
 }
 
 func evaluateJob(t *testing.T, account *Account) {
@@ -514,6 +515,7 @@ func TestJobsSurviveKill(t *testing.T) {
 	if used := used(t, connect(t, server), account); used != 3 {
 		t.Errorf("%d slots are spent", used)
 	}
+	server.mustBeClean()
 }
 
 // TestLongPollsEndWithTheServer: Ctrl-C answers who waits.

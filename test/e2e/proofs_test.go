@@ -135,6 +135,7 @@ func TestProofs(t *testing.T) {
 	t.Run("idempotency", func(t *testing.T) { idempotentProof(t, fresh("free"), log) })
 	t.Run("no elaboration", func(t *testing.T) { noElaboration(t, fresh, log) })
 	t.Run("recheck", func(t *testing.T) { recheck(t, fresh("free"), server) })
+	t.Run("audit", func(*testing.T) { server.mustBeClean() })
 }
 
 // proofVerdicts has real exports judged: each costs one slot, whatever the verdict.

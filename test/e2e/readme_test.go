@@ -13,29 +13,22 @@ import (
 	"reckon/runners/engine/enginetest"
 )
 
-// readmeBlock is a block of commands of the README, marked `<!-- run -->`. Its lines that begin with "# "
+// pageBlock is a block of commands of a page, marked `<!-- run -->`. Its lines that begin with "# "
 // are texts that its output must hold.
-type readmeBlock struct {
+type pageBlock struct {
 	commands string
 	expected []string
 }
 
-func readmeBlocks(t *testing.T) []readmeBlock {
+// markedBlocks are the blocks of a page that are marked to run, and how many blocks of commands it has.
+func markedBlocks(t *testing.T, file string) (blocks []pageBlock, all int) {
 	t.Helper()
-	page, err := os.ReadFile("../../README.md")
+	page, err := os.ReadFile(file)
 	if err != nil {
 		t.Fatal(err)
 	}
-	const fence = "```sh\n"
-	marked := regexp.MustCompile("(?s)<!-- run -->\n```sh\n(.*?)```").FindAllSubmatch(page, -1)
-	// The two commands that open the page are the only ones not run here: every test of this package runs the
-	// first, and the second is what runs this test. "Working on it" has none.
-	if all := strings.Count(string(page), fence); all != len(marked)+1 {
-		t.Errorf("README.md has %d blocks of commands; all but the first must be marked to run, %d are", all, len(marked))
-	}
-	var blocks []readmeBlock
-	for _, m := range marked {
-		var b readmeBlock
+	for _, m := range regexp.MustCompile("(?s)<!-- run -->\n```sh\n(.*?)```").FindAllSubmatch(page, -1) {
+		var b pageBlock
 		for line := range strings.Lines(string(m[1])) {
 			if text, ok := strings.CutPrefix(line, "# "); ok {
 				b.expected = append(b.expected, strings.TrimSpace(text))
@@ -46,9 +39,52 @@ func readmeBlocks(t *testing.T) []readmeBlock {
 		blocks = append(blocks, b)
 	}
 	if len(blocks) == 0 {
-		t.Fatal("README.md has no block to run")
+		t.Fatalf("%s has no block to run", file)
 	}
-	return blocks
+	return blocks, strings.Count(string(page), "```sh\n")
+}
+
+// runBlocks runs the blocks in one shell, in a folder where a server runs on reckon-data and `reckon` is the command. edit changes the
+// commands before.
+func runBlocks(t *testing.T, folder string, server *Server, blocks []pageBlock, edit func(string) string) {
+	t.Helper()
+	const end = "--- end of a block ---"
+	var script strings.Builder
+	script.WriteString("set -eu -o pipefail\n")
+	for _, b := range blocks {
+		script.WriteString(b.commands + "\necho; echo '" + end + "'\n")
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
+	defer cancel()
+	shell := exec.CommandContext(ctx, "bash", "-c", edit(script.String()))
+	shell.Dir = folder
+	shell.Env = append(os.Environ(), "PATH="+filepath.Dir(Binary(t))+string(os.PathListSeparator)+os.Getenv("PATH"))
+	output, err := shell.CombinedOutput()
+	if err != nil {
+		t.Fatalf("the page's commands: %v\n%s\n%s", err, output, server.Output())
+	}
+	answers := strings.Split(string(output), end)
+	for i, b := range blocks {
+		for _, expected := range b.expected {
+			if !strings.Contains(answers[i], expected) {
+				t.Errorf("%s\nanswers\n%s\nwithout %s", b.commands, answers[i], expected)
+			}
+		}
+	}
+}
+
+// TestOperating runs the blocks of docs/operating.md that are marked, which look at a log.
+func TestOperating(t *testing.T) {
+	folder := t.TempDir()
+	data := filepath.Join(folder, "reckon-data")
+	if err := os.Mkdir(data, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink(enginetest.Environment(t), filepath.Join(data, "engine")); err != nil {
+		t.Fatal(err)
+	}
+	blocks, _ := markedBlocks(t, "../../docs/operating.md")
+	runBlocks(t, folder, Start(t, data), blocks, func(commands string) string { return commands })
 }
 
 // TestReadme runs what the README tells a newcomer to type, in one shell, against a server with the default settings.
@@ -72,28 +108,13 @@ func TestReadme(t *testing.T) {
 		t.Fatal(err)
 	}
 	server := Start(t, data)
-	const end = "--- end of a block ---"
-	blocks := readmeBlocks(t)
-	var script strings.Builder
-	script.WriteString("set -eu -o pipefail\n")
-	for _, b := range blocks {
-		script.WriteString(b.commands + "\necho; echo '" + end + "'\n")
+	blocks, all := markedBlocks(t, "../../README.md")
+	// The two commands that open the page are the only ones not run here: every test of this package runs the
+	// first, and the second is what runs this test. "Working on it" has none.
+	if all != len(blocks)+1 {
+		t.Errorf("README.md has %d blocks of commands; all but the first must be marked to run, %d are", all, len(blocks))
 	}
-	text := replaced(t, script.String(), "localhost:8080", strings.TrimPrefix(server.URL, "http://"), "go run ./cmd/reckon", Binary(t))
-	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
-	defer cancel()
-	shell := exec.CommandContext(ctx, "bash", "-c", text)
-	shell.Dir = folder
-	output, err := shell.CombinedOutput()
-	if err != nil {
-		t.Fatalf("the README's commands: %v\n%s\n%s", err, output, server.Output())
-	}
-	answers := strings.Split(string(output), end)
-	for i, b := range blocks {
-		for _, expected := range b.expected {
-			if !strings.Contains(answers[i], expected) {
-				t.Errorf("%s\nanswers\n%s\nwithout %s", b.commands, answers[i], expected)
-			}
-		}
-	}
+	runBlocks(t, folder, server, blocks, func(commands string) string {
+		return replaced(t, commands, "localhost:8080", strings.TrimPrefix(server.URL, "http://"), "go run ./cmd/reckon", Binary(t))
+	})
 }

@@ -129,6 +129,7 @@ func meetsGoals(t *testing.T, battery func() ([]Pair, error), noCheckPercent int
 		for _, tally := range []*tally{byRule[pair.Rule], total} {
 			tally.add(pair, result)
 		}
+		requireTrueSentence(t, line, result.Residual)
 		switch {
 		case pair.Right && result.Verdict == verification.VerdictRefuted:
 			t.Errorf("RIGHT REFUTED %s", line)
@@ -222,6 +223,7 @@ func neverWrong(t *testing.T, battery func() ([]Pair, error)) {
 		byClass[pair.Rule].add(pair, result)
 		total.add(pair, result)
 		line := fmt.Sprintf("%s | %s ## %s: %s %s %s %s", pair.Input, pair.Answer, pair.Origin, result.Verdict, result.Reason, result.Method, result.Residual)
+		requireTrueSentence(t, line, result.Residual)
 		switch {
 		case pair.Right && result.Verdict == verification.VerdictRefuted:
 			t.Errorf("RIGHT REFUTED %s", line)

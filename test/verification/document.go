@@ -35,7 +35,7 @@ Infinity and its kin are values of their own, equal to no number. No tolerance d
 | verdict | meaning |
 |---|---|
 | ` + "`verified`" + ` | the statement that the rule shows is true: exactly, by algebra, or numerically, as the rule states: balls that agree to 60 digits in every region that the expressions show, where every jump and every branch is known and nothing is too small to be seen |
-| ` + "`refuted`" + ` | it is false, and the residual is the proof as a sentence: where, what is expected there and what the answer gives, so that any other system can check it |
+| ` + "`refuted`" + ` | it is false, and the residual is the proof as a sentence: where, what is expected there and what the answer gives, so that any other system can check it. Integers and fractions in it are exact, of a decimal the last digit is right to one unit, ` + "`≈`" + ` marks a place that is rounded |
 | ` + "`inconclusive`" + ` | nothing was decided; the reason says why |
 
 | basis | meaning |
@@ -46,7 +46,7 @@ Infinity and its kin are values of their own, equal to no number. No tolerance d
 
 | reason | meaning |
 |---|---|
-| ` + "`cross_check_agrees`" + ` | an independent route came to the same value: support, not proof |
+| ` + "`cross_check_agrees`" + ` | an independent route came to the same value: support, not proof; the residual is a bound of the difference that is left, as ` + "`0 ± 2.1*^-9`" + `, or says that none was found |
 | ` + "`no_check_for_head`" + ` | no rule covers the function |
 | ` + "`no_check_for_shape`" + ` | a rule covers the function, but not this form of call; another way to write it may help |
 | ` + "`answer_not_usable`" + ` | the answer is unevaluated, a failure, or not of the form that the function answers with |

@@ -35,7 +35,7 @@ func smallLog(t *testing.T) (files map[string][]byte, frames []frameAt) {
 	if len(segments) != 3 {
 		t.Fatalf("%d segments", len(segments))
 	}
-	_, err = scanSegments(context.Background(), dir, segments, cursor{link: l.genesis}, headOf(t, l), func(r *stored, at place) error {
+	_, err = scanSegments(context.Background(), dir, segments, keep, cursor{link: l.genesis}, headOf(t, l), func(r *stored, at place) error {
 		frames = append(frames, frameAt{segments.find(r.Position).name(), at})
 		return nil
 	})
@@ -327,6 +327,37 @@ func TestWrongIndexIsNoticedAndRebuilt(t *testing.T) {
 		"head invented": {func(l *Log) error {
 			return l.index.Set(headKey("other"), head{last: 0, position: 8}.encode(), pebble.NoSync)
 		}, verifyWhole},
+		"index stream: entry gone":            {func(l *Log) error { return l.index.Delete(appendIndexKey(nil, "$et-noted", 3), pebble.NoSync) }, readNoted},
+		"index stream: entry gone, verified":  {func(l *Log) error { return l.index.Delete(appendIndexKey(nil, "$et-noted", 3), pebble.NoSync) }, verifyWhole},
+		"index stream: last entry gone":       {func(l *Log) error { return l.index.Delete(appendIndexKey(nil, "$streams", 1), pebble.NoSync) }, verifyWhole},
+		"index stream: last entry gone, read": {func(l *Log) error { return l.index.Delete(appendIndexKey(nil, "$et-noted", 7), pebble.NoSync) }, readNoted},
+		"index stream: entries exchanged": {
+			func(l *Log) error {
+				a, err := l.readValue(l.index, appendIndexKey(nil, "$et-"+IdentityType, 0))
+				return errors.Join(err, l.index.Set(appendIndexKey(nil, "$et-noted", 3), a, pebble.NoSync))
+			},
+			readNoted,
+		},
+		"index stream: head ahead": {
+			func(l *Log) error {
+				return l.index.Set(indexHeadKey("$et-noted"), head{last: 9, position: 9}.encode(), pebble.NoSync)
+			},
+			appendCold,
+		},
+		"index stream: head behind": {
+			func(l *Log) error {
+				return l.index.Set(indexHeadKey("$et-noted"), head{last: 6, position: 8}.encode(), pebble.NoSync)
+			},
+			appendCold,
+		},
+		"index stream: head gone": {func(l *Log) error { return l.index.Delete(indexHeadKey("$et-noted"), pebble.NoSync) }, appendCold},
+		"index stream: invented": {
+			func(l *Log) error {
+				a, err := l.readValue(l.index, appendIndexKey(nil, "$streams", 0))
+				return errors.Join(err, l.index.Set(appendIndexKey(nil, "$et-other", 0), a, pebble.NoSync))
+			},
+			verifyWhole,
+		},
 		"head unreadable": {func(l *Log) error { return l.index.Set(headKey("cold"), []byte("x"), pebble.NoSync) }, verifyWhole},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -503,11 +534,22 @@ func TestRemovedPayloadKeepsTheChain(t *testing.T) {
 	}
 	f := frames[3]
 	b := files[f.file]
-	record := redacted(b[f.offset+frameHeader : f.end()])
-	frame := append(bytes.Clone(b[f.offset:f.offset+frameHeader]), record...)
-	binary.BigEndian.PutUint32(frame[4:], uint32(len(record)))
-	binary.BigEndian.PutUint32(frame[16:], frameSum(binary.BigEndian.Uint32(b[segmentHeader-4:]), frame))
-	files[f.file] = slices.Concat(b[:f.offset], frame, b[f.end():])
+	header, reason := parseSegmentHeader(b)
+	if reason != "" {
+		t.Fatal(reason)
+	}
+	again := encodeSegmentHeader(scavengedFormat, header.id, header.base, header.link)
+	for _, other := range frames {
+		if other.file == f.file {
+			frame := b[other.offset:other.end()]
+			r, reason := parseFrame(header.seed, frame)
+			if reason != "" {
+				t.Fatal(reason)
+			}
+			again = appendAgain(again, binary.BigEndian.Uint32(again[segmentHeader-4:]), &r, frame, other == f)
+		}
+	}
+	files[f.file] = again
 	if err := os.WriteFile(filepath.Join(dir, f.file), files[f.file], 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -522,4 +564,15 @@ func TestRemovedPayloadKeepsTheChain(t *testing.T) {
 	if r := all(t, l)[3]; !r.Redacted || len(r.Data) != 0 || r.Type != "noted" || r.Position != 4 {
 		t.Errorf("got %+v", r)
 	}
+}
+
+func readNoted(_ *Log, view *View) error {
+	for next := uint64(0); next < 8; {
+		page, err := view.ReadStream(context.Background(), "$et-noted", next, 7, false, Page{Records: 100, Bytes: 1 << 20})
+		if err != nil || len(page) == 0 {
+			return err
+		}
+		next = page[len(page)-1].Revision + 1
+	}
+	return nil
 }

@@ -17,7 +17,9 @@
 //     file and byte; a wrong index is an *IndexError, and is built again at the next start.
 //   - No append after a doubt. A write or sync that the disk refuses, and damage that is
 //     found, end the taking of appends (Err, Failed); reads go on, and Close returns.
+//   - No append into a file that is gone: before each acknowledgement the newest segment and
+//     the head file are looked for in the folder.
 //
-// It never deletes or rewrites a record: soft deletion, $maxCount, $maxAge and $tb only
-// decide which events a read of a stream shows.
+// Soft deletion, $maxCount, $maxAge and $tb decide which events a read of a stream shows; a
+// scavenge (Scavenge) takes the payloads of the others out of the sealed segments.
 package eventlog

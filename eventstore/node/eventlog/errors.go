@@ -1,8 +1,10 @@
 package eventlog
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
+	"slices"
 	"syscall"
 )
 
@@ -55,7 +57,10 @@ type CorruptError struct {
 	File     string // below Dir, empty when not known
 	Offset   int64  // of the first wrong byte's record in File
 	Reason   string
+	Advice   string // what to do, empty for the usual
 }
+
+const usualAdvice = "stop writing, keep a copy of the folder, check the disk, see how far `reckon node verify` gets, and restore the folder from a backup"
 
 func (e *CorruptError) Error() string {
 	where := ""
@@ -65,7 +70,7 @@ func (e *CorruptError) Error() string {
 	if e.File != "" {
 		where += fmt.Sprintf(" (%s, byte %d)", e.File, e.Offset)
 	}
-	return fmt.Sprintf("event log in %s is damaged%s: %s; nothing was changed: stop writing, keep a copy of the folder, check the disk, see how far `reckon node verify` gets, and restore the folder from a backup", e.Dir, where, e.Reason)
+	return fmt.Sprintf("event log in %s is damaged%s: %s; nothing was changed: %s", e.Dir, where, e.Reason, cmp.Or(e.Advice, usualAdvice))
 }
 
 // IndexError is returned when the index of the log does not agree with its segments. No
@@ -86,20 +91,43 @@ func (e *IndexError) Error() string {
 
 func (e *IndexError) Unwrap() error { return e.Err }
 
-// StorageError is returned when the disk refuses a write or a sync. The log takes no more
-// appends until it is opened again; reads go on.
+// StorageError is returned when the system refuses a call on the log's files, as a disk does
+// that is full. The log takes no more appends until it is opened again; reads go on.
 type StorageError struct {
 	Dir       string
 	Operation string
 	Err       error
+	Opening   bool // the log was not open yet
 }
 
 func (e *StorageError) Error() string {
-	remedy := "check the disk, then start again"
-	if e.Full() {
-		remedy = "the disk is full: free space, then start again"
+	state := "every acknowledged event is stored and no more are taken"
+	if e.Opening {
+		state = "it was not opened, and no record was changed"
 	}
-	return fmt.Sprintf("event log in %s: cannot %s: %v; every acknowledged event is stored and no more are taken: %s", e.Dir, e.Operation, e.Err, remedy)
+	return fmt.Sprintf("event log in %s: cannot %s: %v; %s: %s, then start again", e.Dir, e.Operation, e.Err, state, remedyFor(e.Err))
+}
+
+// remedyFor says what to do about a call that the system refused.
+func remedyFor(err error) string {
+	is := func(refusals ...error) bool {
+		return slices.ContainsFunc(refusals, func(refusal error) bool { return errors.Is(err, refusal) })
+	}
+	switch {
+	case is(syscall.ENOSPC, syscall.EDQUOT):
+		return "the disk is full: free space"
+	case is(syscall.EMFILE, syscall.ENFILE):
+		return "too many files are open: raise the limit (ulimit -n, LimitNOFILE of systemd)"
+	case is(syscall.EROFS):
+		return "the file system is read-only: see in the system's log whether it found an error of the disk, mount it for writing"
+	case is(syscall.EACCES, syscall.EPERM):
+		return "give the folder and all in it to the user who runs the node"
+	case is(syscall.EISDIR, syscall.ENOTDIR):
+		return "something else has the name of a file or folder of the log: move it out of the folder"
+	case is(syscall.EFBIG):
+		return "a limit on the size of files was met: raise it (ulimit -f)"
+	}
+	return "check the disk"
 }
 
 func (e *StorageError) Unwrap() error { return e.Err }
@@ -112,7 +140,7 @@ func (e *StorageError) Full() bool {
 // isRefusedByDisk reports whether the system refused a call that may succeed another time,
 // so that what is on disk need not be wrong.
 func isRefusedByDisk(err error) bool {
-	for _, refusal := range []error{syscall.ENOSPC, syscall.EDQUOT, syscall.EROFS, syscall.EACCES, syscall.EPERM, syscall.EMFILE, syscall.ENFILE, syscall.ENOMEM} {
+	for _, refusal := range []error{syscall.ENOSPC, syscall.EDQUOT, syscall.EFBIG, syscall.EROFS, syscall.EACCES, syscall.EPERM, syscall.EMFILE, syscall.ENFILE, syscall.ENOMEM} {
 		if errors.Is(err, refusal) {
 			return true
 		}

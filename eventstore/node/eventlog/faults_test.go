@@ -11,6 +11,7 @@ import (
 	"strings"
 	"sync"
 	"syscall"
+	"unsafe"
 )
 
 // faultyFiles is a file system in memory that knows what is durable: contents after a sync
@@ -253,10 +254,26 @@ func (d *faultyData) sync() error {
 	return nil
 }
 
-func (d *faultyData) size() (int64, error) {
+func (d *faultyData) stat() (fileState, error) {
 	d.owner.mu.Lock()
 	defer d.owner.mu.Unlock()
-	return int64(len(d.current)), nil
+	return d.state(), nil
+}
+
+func (m *faultyFiles) free(string) (int64, error) { return 1 << 40, nil }
+
+func (d *faultyData) state() fileState {
+	return fileState{size: int64(len(d.current)), inode: uint64(uintptr(unsafe.Pointer(d)))}
+}
+
+func (m *faultyFiles) stat(path string) (fileState, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	data := m.names[path]
+	if data == nil {
+		return fileState{}, &fs.PathError{Op: "stat", Path: path, Err: fs.ErrNotExist}
+	}
+	return data.state(), nil
 }
 
 func (d *faultyData) Close() error { return nil }

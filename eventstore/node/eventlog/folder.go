@@ -1,15 +1,16 @@
 package eventlog
 
 import (
+	"cmp"
 	"context"
 	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
-	"os"
 	"path/filepath"
+	"slices"
 
+	"github.com/cockroachdb/pebble/v2/vfs"
 	"github.com/google/uuid"
 )
 
@@ -28,6 +29,8 @@ type Anchor struct {
 type AnchorError struct {
 	Dir    string
 	Anchor Anchor
+	Agrees uint64 // newest anchored position before it at which the log is the one that was noted; 0: none
+	End    uint64 // position of the newest record
 	Reason string
 }
 
@@ -46,7 +49,7 @@ type folderState struct {
 // readFolder reads the head file and the headers of the segments, the head file first, so
 // that it names no record after the segments' end.
 func readFolder(dir string) (s folderState, err error) {
-	if err := refuseOldFormat(dir); err != nil {
+	if err := refuseFolder(dir); err != nil {
 		return s, err
 	}
 	files := readOnlyFiles{}
@@ -54,7 +57,7 @@ func readFolder(dir string) (s folderState, err error) {
 	for look := range looks {
 		s = folderState{}
 		if s.mark, s.markErr = readHeadMark(files, dir); s.markErr != nil && !errors.Is(s.markErr, errNoHeadFile) && !errors.Is(s.markErr, errBadHeadFile) {
-			return s, fmt.Errorf("read the head file of the event log: %w", s.markErr)
+			return s, &StorageError{Dir: dir, Operation: "read the head file", Err: s.markErr, Opening: true}
 		}
 		if s.id, s.segments, _, err = loadSegments(files, dir); err != nil {
 			return s, err
@@ -73,21 +76,33 @@ func readFolder(dir string) (s folderState, err error) {
 }
 
 // VerifyFolder reads every record in the folder, recomputes the hash chain, and compares it
-// with the head file and, if anchor is not nil, with the anchor. It changes nothing; the
-// index is not read, for all of it can be built again. After an error the report says how
-// far the log verifies. Errors: *CorruptError, *AnchorError, *FormatError, that of ctx, or
-// one of the file system.
+// with the head file, with the end of the index where there is one, and, if anchor is not nil,
+// with the anchor. It changes nothing; the rest of the index is not read, for all of it can
+// be built again. After an error the report says how
+// far the log verifies. Errors: *CorruptError, *AnchorError, *FormatError, *StorageError, that
+// of ctx, or one of the file system.
 func VerifyFolder(ctx context.Context, dir string, anchor *Anchor) (Report, error) {
+	var anchors []Anchor
+	if anchor != nil {
+		anchors = append(anchors, *anchor)
+	}
+	return ReadFolder(ctx, dir, anchors, func(*Record) error { return nil })
+}
+
+// ReadFolder is VerifyFolder that calls visit for every record, in order and once it has verified, and compares the log with
+// several anchors. The record is overwritten by later calls; an error of visit ends the reading.
+func ReadFolder(ctx context.Context, dir string, anchors []Anchor, visit func(*Record) error) (Report, error) {
+	indexed, hasIndex := readIndexState(dir, vfs.Default) // before the segments, which may grow
 	folder, err := readFolder(dir)
 	if err != nil {
-		return Report{}, err
+		return reportUpTo(ctx, dir, err)
 	}
 	defer func() { _ = folder.segments.close() }() // they were only read
 	genesis := genesisOf(folder.id)
-	v := folderVerification{segments: folder.segments, anchor: anchor, report: Report{LogID: folder.id, Segments: len(folder.segments), Bytes: folder.segments.bytes()}, streams: map[string]nextRevision{}}
+	v := folderVerification{segments: folder.segments, anchors: anchors, links: map[uint64]string{}, visit: visit, report: Report{LogID: folder.id, Segments: len(folder.segments), Bytes: folder.segments.bytes()}, streams: map[string]nextRevision{}}
 	v.reached(0, genesis)
 	tail := folder.segments.tail()
-	if _, err = scanSegments(ctx, dir, folder.segments, cursor{link: genesis}, tail.base, func(r *stored, at place) error { return v.record(dir, r, at) }); err != nil {
+	if _, err = scanSegments(ctx, dir, folder.segments, once, cursor{link: genesis}, tail.base, func(r *stored, _ place) error { return v.record(dir, r) }); err != nil {
 		return v.report, err
 	}
 	mark := folder.mark
@@ -95,18 +110,77 @@ func VerifyFolder(ctx context.Context, dir string, anchor *Anchor) (Report, erro
 		mark = headMark{id: folder.id, position: tail.base, link: tail.link}
 	}
 	var failed error
-	_, err = scanTail(dir, tail, mark, func(r stored, at place) {
+	found, err := scanTail(dir, tail, mark, func(r stored, _ place) {
 		if failed == nil {
-			failed = v.record(dir, &r, at)
+			failed = v.record(dir, &r)
 		}
 	})
+	v.report.Unfinished = found.torn
 	if err = errors.Join(failed, err); err != nil {
 		return v.report, err
 	}
 	if err := checkHeadMark(dir, folder.mark, folder.markErr, folder.id, folder.segments); err != nil {
 		return v.report, err
 	}
-	return v.report, v.checkAnchor(dir)
+	if hasIndex && indexed.id == folder.id {
+		if err := indexed.beyond(dir, found.end, folder.segments); err != nil {
+			return v.report, err
+		}
+	}
+	return v.report, v.checkAnchors(dir)
+}
+
+// reportUpTo returns the error with a report of how far the log verifies, when the error is
+// damage: every record up to the report's position is right.
+func reportUpTo(ctx context.Context, dir string, err error) (Report, error) {
+	var damage *CorruptError
+	if !errors.As(err, &damage) {
+		return Report{}, err
+	}
+	files := readOnlyFiles{}
+	names, listErr := files.list(filepath.Join(dir, segmentFolder))
+	if listErr != nil {
+		return Report{}, err
+	}
+	slices.Sort(names)
+	v := folderVerification{streams: map[string]nextRevision{}, visit: func(*Record) error { return nil }}
+	var end hash
+	for _, name := range names {
+		if _, isSegment := segmentBase(name); !isSegment {
+			continue
+		}
+		s, loadErr := loadSegment(files, dir, filepath.Join(dir, segmentFolder, name))
+		if loadErr != nil {
+			break
+		}
+		if len(v.segments) == 0 {
+			v.report.LogID, end = s.id, genesisOf(s.id)
+		}
+		if s.base != v.report.Records || s.link != end || s.id != v.report.LogID {
+			break
+		}
+		v.segments = append(v.segments, s)
+		v.report.Segments, v.report.Bytes = len(v.segments), v.segments.bytes()
+		stopped := s.use(once, func(o opened) error {
+			for scan := o.scanner(o.end.Load()); ; {
+				r, _, nextErr := scan.next()
+				if errors.Is(nextErr, io.EOF) {
+					return ctx.Err()
+				}
+				if nextErr == nil {
+					nextErr = v.record(dir, &r)
+				}
+				if nextErr != nil {
+					return nextErr
+				}
+				end = r.chain
+			}
+		})
+		if stopped != nil {
+			break
+		}
+	}
+	return v.report, err
 }
 
 // nextRevision is what a stream may have next.
@@ -117,25 +191,28 @@ type nextRevision struct {
 
 type folderVerification struct {
 	segments segmentList
-	anchor   *Anchor
+	anchors  []Anchor
+	visit    func(*Record) error
 	report   Report
-	found    string // link at the anchor's position
+	links    map[uint64]string // at the anchors' positions
 	streams  map[string]nextRevision
 }
 
 func (v *folderVerification) reached(position uint64, link hash) {
 	v.report.Records, v.report.Chain = position, hex.EncodeToString(link[:])
-	if v.anchor != nil && v.anchor.Position == position {
-		v.found = v.report.Chain
+	for _, a := range v.anchors {
+		if a.Position == position {
+			v.links[position] = v.report.Chain
+		}
 	}
 }
 
 // record takes a record that continues the chain, and checks that its revision is the next one.
-func (v *folderVerification) record(dir string, r *stored, at place) error {
+func (v *folderVerification) record(dir string, r *stored) error {
 	next := v.streams[r.Stream]
 	switch {
 	case next.tombstoned, r.Revision != TombstoneRevision && r.Revision != next.revision:
-		return &CorruptError{Dir: dir, Position: r.Position, File: v.segments.find(r.Position).name(), Offset: at.offset,
+		return &CorruptError{Dir: dir, Position: r.Position, File: v.segments.find(r.Position).name(), Offset: r.offset,
 			Reason: fmt.Sprintf("stream %q has revision %d where %d belongs", r.Stream, r.Revision, next.revision)}
 	case r.Revision == TombstoneRevision:
 		next.tombstoned = true
@@ -148,102 +225,44 @@ func (v *folderVerification) record(dir string, r *stored, at place) error {
 		v.report.Redacted++
 	}
 	v.reached(r.Position, r.chain)
+	return v.visit(&r.Record)
+}
+
+// checkAnchors compares with the anchors in the order of their positions: the first that differs bounds where the log does.
+func (v *folderVerification) checkAnchors(dir string) error {
+	slices.SortFunc(v.anchors, func(a, b Anchor) int { return cmp.Compare(a.Position, b.Position) })
+	agrees := uint64(0)
+	for _, a := range v.anchors {
+		reason := ""
+		switch found := v.links[a.Position]; {
+		case a.LogID != v.report.LogID:
+			reason = fmt.Sprintf("its id is %s, that of the anchor is %s", v.report.LogID, a.LogID)
+		case a.Position > v.report.Records:
+			reason = fmt.Sprintf("it ends at position %d", v.report.Records)
+		case a.Link != found:
+			reason = "the link there is " + found + ": that record or an earlier one was rewritten, with all records after it"
+		}
+		if reason != "" {
+			return &AnchorError{Dir: dir, Anchor: a, Agrees: agrees, End: v.report.Records, Reason: reason}
+		}
+		agrees = a.Position
+	}
 	return nil
-}
-
-func (v *folderVerification) checkAnchor(dir string) error {
-	a := v.anchor
-	switch {
-	case a == nil:
-		return nil
-	case a.LogID != v.report.LogID:
-		return &AnchorError{Dir: dir, Anchor: *a, Reason: fmt.Sprintf("its id is %s, that of the anchor is %s", v.report.LogID, a.LogID)}
-	case a.Position > v.report.Records:
-		return &AnchorError{Dir: dir, Anchor: *a, Reason: fmt.Sprintf("it ends at position %d", v.report.Records)}
-	case a.Link != v.found:
-		return &AnchorError{Dir: dir, Anchor: *a, Reason: "the link there is " + v.found + ": that record or an earlier one was rewritten, with all records after it"}
-	}
-	return nil
-}
-
-// NotEmptyError is returned by CopyFolder for a target that holds anything.
-type NotEmptyError struct{ Dir string }
-
-func (e *NotEmptyError) Error() string {
-	return fmt.Sprintf("folder %s is not empty: name one that is, or that does not exist", e.Dir)
-}
-
-// CopyFolder copies a log, as it is at one moment, to a folder that is empty or absent, and
-// verifies the copy. A node may be writing the log: the copy holds everything that was
-// acknowledged before the call. The index is not copied; the first start builds it.
-func CopyFolder(ctx context.Context, from, to string) (Report, error) {
-	if there, err := os.ReadDir(to); err == nil && len(there) > 0 {
-		return Report{}, &NotEmptyError{to}
-	} else if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return Report{}, err
-	}
-	folder, err := readFolder(from)
-	if err != nil {
-		return Report{}, err
-	}
-	defer func() { _ = folder.segments.close() }() // they were only read
-	if err := checkHeadMark(from, folder.mark, folder.markErr, folder.id, folder.segments); err != nil {
-		return Report{}, err
-	}
-	// what follows the record in the head file may not be durable yet
-	tail, err := scanTail(from, folder.segments.tail(), folder.mark, func(stored, place) {})
-	if err != nil {
-		return Report{}, err
-	}
-	files := diskFiles{}
-	if err := files.makeFolder(filepath.Join(to, segmentFolder)); err != nil {
-		return Report{}, err
-	}
-	for _, s := range folder.segments {
-		size := s.end.Load()
-		if s == folder.segments.tail() {
-			size = tail.mark.offset
-		}
-		if err := copySegment(ctx, s, to, size); err != nil {
-			return Report{}, fmt.Errorf("copy the event log: %w", err)
-		}
-	}
-	if err := files.syncFolder(filepath.Join(to, segmentFolder)); err != nil {
-		return Report{}, err
-	}
-	head, err := writeNew(files, filepath.Join(to, headFileName), folder.mark.encode())
-	if err != nil {
-		return Report{}, fmt.Errorf("copy the event log: %w", err)
-	}
-	if err := head.Close(); err != nil {
-		return Report{}, err
-	}
-	return VerifyFolder(ctx, to, &Anchor{LogID: folder.id, Position: folder.mark.position, Link: hex.EncodeToString(folder.mark.link[:])})
-}
-
-// copySegment copies the first bytes of a segment, durably.
-func copySegment(ctx context.Context, s *segment, to string, size int64) error {
-	return s.use(false, func(f file) (err error) {
-		target, err := os.OpenFile(filepath.Join(to, segmentFolder, filepath.Base(s.path)), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
-		if err != nil {
-			return err
-		}
-		defer func() { err = errors.Join(err, target.Close()) }()
-		if err := ctx.Err(); err != nil {
-			return err
-		}
-		if n, err := io.Copy(target, io.NewSectionReader(f, 0, size)); err != nil || n != size {
-			return errors.Join(err, fmt.Errorf("%s: copied %d of %d bytes", s.name(), n, size))
-		}
-		return target.Sync()
-	})
 }
 
 // Reindex builds the index of a log that no node has open from its segments, and verifies
 // all of it. With acceptEnd it first makes the head file anew from the end of the segments:
-// whatever is missing there is given up.
+// whatever is missing there is given up. Without, it refuses a log that ends before its index.
+// After damage the report says how far the log verifies.
 func Reindex(ctx context.Context, o Options, acceptEnd bool) (Report, error) {
-	o = o.withDefaults()
+	report, err := reindex(ctx, o.withDefaults(), acceptEnd)
+	if err != nil {
+		return reportUpTo(ctx, o.Dir, err)
+	}
+	return report, nil
+}
+
+func reindex(ctx context.Context, o Options, acceptEnd bool) (Report, error) {
 	folder, err := readFolder(o.Dir)
 	if err != nil {
 		return Report{}, err
@@ -252,19 +271,21 @@ func Reindex(ctx context.Context, o Options, acceptEnd bool) (Report, error) {
 	if err == nil && acceptEnd {
 		err = acceptTail(o, folder)
 	}
-	if err == nil {
-		err = withLock(o.Dir, func() error { return forgetIndex(o.indexFiles, filepath.Join(o.Dir, indexFolder)) })
-	}
 	if err != nil {
 		return Report{}, err
 	}
 	o.verify = &verification{delay: 1 << 60, pause: 1 << 60, bytesPerSecond: 1}
+	o.rebuild, o.acceptEnd = true, acceptEnd
 	l, err := Open(o)
 	if err != nil {
 		return Report{}, err
 	}
 	report, err := l.Verify(ctx)
-	return report, errors.Join(err, l.Close())
+	closed := l.Close()
+	if first := l.Err(); first != nil { // what came after it follows from it
+		return report, first
+	}
+	return report, errors.Join(err, closed)
 }
 
 func withLock(dir string, do func() error) error {
@@ -285,7 +306,7 @@ func acceptTail(o Options, folder folderState) error {
 		}
 		head, err := writeNew(o.files, filepath.Join(o.Dir, headFileName), headMark{folder.id, found.end.position, found.end.link}.encode())
 		if err != nil {
-			return fmt.Errorf("make the head file: %w", err)
+			return &StorageError{Dir: o.Dir, Operation: "make the head file", Err: err, Opening: true}
 		}
 		return errors.Join(head.Close(), s.close())
 	})

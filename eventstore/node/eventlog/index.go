@@ -9,6 +9,7 @@ import (
 	"log/slog"
 	"path/filepath"
 	"runtime"
+	"syscall"
 
 	"github.com/cockroachdb/pebble/v2"
 	"github.com/cockroachdb/pebble/v2/bloom"
@@ -45,7 +46,7 @@ type index struct {
 }
 
 // openIndex opens the index in dir. refused is called when the disk refuses it a write later.
-func openIndex(dir string, under vfs.FS, logger *slog.Logger, refused func(i *index, operation string, err error)) (*index, error) {
+func openIndex(dir string, under vfs.FS, logger *slog.Logger, readOnly bool, refused func(i *index, operation string, err error)) (*index, error) {
 	i := &index{dir: dir, fatal: make(chan struct{})}
 	i.files = newIndexFiles(under, func(operation string, err error) { refused(i, operation, err) })
 	options := &pebble.Options{
@@ -53,6 +54,7 @@ func openIndex(dir string, under vfs.FS, logger *slog.Logger, refused func(i *in
 		Logger:                      storageLogger{to: logger, failed: i.fail},
 		EventListener:               quietEvents(),
 		FormatMajorVersion:          storageFormat,
+		ReadOnly:                    readOnly,
 		DisableWAL:                  true,
 		MemTableSize:                memTableBytes,
 		MemTableStopWritesThreshold: maxMemTables,
@@ -133,7 +135,7 @@ func (i *index) close() error {
 func (i *index) forget() error { return forgetIndex(i.files.FS, i.dir) }
 
 func forgetIndex(files vfs.FS, dir string) error {
-	if err := files.Remove(filepath.Join(dir, indexWhole)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+	if err := files.Remove(filepath.Join(dir, indexWhole)); err != nil && !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, syscall.ENOTDIR) {
 		return fmt.Errorf("mark the index of the event log as doubtful: %w", err)
 	}
 	return nil
@@ -143,6 +145,9 @@ func forgetIndex(files vfs.FS, dir string) error {
 func (i *index) setWhole() error {
 	if err := i.Flush(); err != nil {
 		return err
+	}
+	if i.files.hasFailed() {
+		return errDropped
 	}
 	f, err := i.files.FS.Create(filepath.Join(i.dir, indexWhole), vfs.WriteCategoryUnspecified)
 	if err != nil {
@@ -155,14 +160,59 @@ func (i *index) setWhole() error {
 	return errors.Join(f.Sync(), f.Close(), folder.Sync(), folder.Close())
 }
 
+// errDropped is returned for an index of which a write was refused: what is on the disk is not all of it.
+var errDropped = errors.New("a write was refused before")
+
 // isWhole reports whether the folder holds an index that was built to its end and never in doubt.
 func isWhole(files vfs.FS, dir string) (bool, error) {
 	_, err := files.Stat(filepath.Join(dir, indexWhole))
-	if errors.Is(err, fs.ErrNotExist) {
+	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) {
 		return false, nil
 	}
 	return err == nil, err
 }
+
+// readIndexState reads how far the index of a folder reaches, and changes nothing; false when
+// it has none that can be read. A node may have the folder: what it has written of its index
+// is never ahead of its segments.
+func readIndexState(dir string, under vfs.FS) (indexState, bool) {
+	path := filepath.Join(dir, indexFolder)
+	if whole, err := isWhole(under, path); err != nil || !whole {
+		return indexState{}, false
+	}
+	i, err := openIndex(path, under, slog.New(slog.DiscardHandler), true, func(*index, string, error) {})
+	if err != nil {
+		return indexState{}, false
+	}
+	value, closer, err := i.Get(stateKey)
+	state, ok := parseIndexState(value)
+	if err == nil {
+		_ = closer.Close() // it was only read
+	}
+	i.files.end()
+	_ = i.Close() // it was only read
+	return state, ok && err == nil
+}
+
+// beyond returns the damage of a log that ends before its index: a record is indexed when it
+// is durable, before it is acknowledged. nil for one that does not.
+func (s indexState) beyond(dir string, end cursor, segments segmentList) error {
+	damage := &CorruptError{Dir: dir, Advice: acceptEndAdvice}
+	switch tail := segments.tail(); {
+	case s.position > end.position:
+		damage.Position, damage.File, damage.Offset = end.position+1, tail.name(), tail.current().end.Load()
+		damage.Reason = fmt.Sprintf("acknowledged records are missing at the end of the log: the index has those up to position %d", s.position)
+	case s.position == end.position && s.link != end.link:
+		damage.Position, damage.File = end.position, segments.find(end.position).name()
+		damage.Reason = "the index was made from another record at the end of the log: acknowledged records were lost, and others took their positions"
+	default:
+		return nil
+	}
+	return damage
+}
+
+// rebuildAsked is the reason to build an index again that nothing is wrong with.
+const rebuildAsked = "it was asked for"
 
 // loadIndex opens the index and adds the records that it lacks. One that is missing, in
 // doubt, or not of these segments is built from all of them.
@@ -170,33 +220,38 @@ func (l *Log) loadIndex(under vfs.FS, end cursor) error {
 	dir := filepath.Join(l.dir, indexFolder)
 	whole, err := isWhole(under, dir)
 	if err != nil {
-		return fmt.Errorf("open the index of the event log: %w", err)
+		return l.storageError("open the index", err)
 	}
 	if whole {
 		reason, err := l.adoptIndex(under, dir, end)
 		if err != nil || reason == "" {
 			return err
 		}
-		l.logger.Warn("the index of the event log is built again from its segments", "folder", l.dir, "reason", reason)
+		if reason != rebuildAsked {
+			l.logger.Warn("the index of the event log is built again from its segments", "folder", l.dir, "reason", reason)
+		}
 	}
 	if err := errors.Join(forgetIndex(under, dir), under.RemoveAll(dir)); err != nil {
-		return fmt.Errorf("remove the index of the event log: %w", err)
+		return l.storageError("remove the index", err)
 	}
 	if err := under.MkdirAll(dir, 0o700); err != nil {
 		return l.storageError("make the folder of the index", err)
 	}
-	if l.index, err = openIndex(dir, under, l.logger, l.indexRefused); err != nil {
+	if l.index, err = openIndex(dir, under, l.logger, false, l.indexRefused); err != nil {
 		return l.storageError("make the index", err)
 	}
 	if err := l.catchUp(cursor{link: l.genesis}, end); err != nil {
-		return err
+		return errors.Join(l.Err(), err)
 	}
-	return l.storageErrorOrNil("write the index", l.index.setWhole())
+	if err := l.index.setWhole(); err != nil {
+		return errors.Join(l.Err(), l.storageError("write the index", err))
+	}
+	return l.Err()
 }
 
 // adoptIndex opens an index that is there; a reason says why it must be built again.
 func (l *Log) adoptIndex(under vfs.FS, dir string, end cursor) (reason string, err error) {
-	opened, err := openIndex(dir, under, l.logger, l.indexRefused)
+	opened, err := openIndex(dir, under, l.logger, false, l.indexRefused)
 	if isRefusedByDisk(err) {
 		return "", l.storageError("open the index", err)
 	}
@@ -205,7 +260,7 @@ func (l *Log) adoptIndex(under vfs.FS, dir string, end cursor) (reason string, e
 	}
 	l.index = opened
 	if reason, err = l.completeIndex(end); err == nil && reason == "" {
-		return "", nil
+		return "", l.Err()
 	}
 	l.index = nil
 	closed := opened.close()
@@ -227,10 +282,14 @@ func (l *Log) completeIndex(end cursor) (reason string, err error) {
 		return "its state cannot be read", nil
 	case state.id != l.id:
 		return "it is of another log", nil
-	case state.position > end.position:
-		return fmt.Sprintf("it reaches position %d, the log ends at %d", state.position, end.position), nil
-	case state.position == end.position && state.link != end.link:
-		return "its end is another one", nil
+	case l.acceptEnd:
+		return rebuildAsked, nil
+	}
+	if err := state.beyond(l.dir, end, *l.segments.Load()); err != nil {
+		return "", err
+	}
+	if l.rebuild {
+		return rebuildAsked, nil
 	}
 	err = l.catchUp(state.cursor, end)
 	var doubt *IndexError
@@ -246,8 +305,8 @@ func (l *Log) completeIndex(end cursor) (reason string, err error) {
 
 // catchUp adds the records after the cursor to the index.
 func (l *Log) catchUp(from, end cursor) error {
-	b := &indexBatch{log: l, batch: l.index.NewBatch(), heads: map[string]head{}}
-	reached, err := scanSegments(context.Background(), l.dir, *l.segments.Load(), from, end.position, func(r *stored, at place) error {
+	b := &indexBatch{log: l, batch: l.index.NewBatch(), heads: map[string]head{}, listed: indexStreams{log: l}}
+	reached, err := scanSegments(context.Background(), l.dir, *l.segments.Load(), keep, from, end.position, func(r *stored, at place) error {
 		if err := b.add(r, at); err != nil {
 			return err
 		}
@@ -267,6 +326,8 @@ type indexBatch struct {
 	log   *Log
 	batch *pebble.Batch
 	heads map[string]head // of the streams in the batch
+
+	listed indexStreams
 }
 
 func (b *indexBatch) add(r *stored, at place) error {
@@ -287,6 +348,9 @@ func (b *indexBatch) add(r *stored, at place) error {
 	}
 	h.position = r.Position
 	b.heads[r.Stream] = h
+	if err := b.listed.add(b.batch, &r.Record, at); err != nil {
+		return err
+	}
 	return putPlace(b.batch, r.Stream, r.Revision, at)
 }
 
@@ -310,12 +374,16 @@ func (b *indexBatch) commit(reached cursor) error {
 		}
 	}
 	clear(b.heads)
+	if err := b.listed.putHeads(b.batch); err != nil {
+		return err
+	}
 	if err := b.batch.Set(stateKey, indexState{b.log.id, reached}.encode(), nil); err != nil {
 		return err
 	}
 	if err := b.log.index.Apply(b.batch, pebble.NoSync); err != nil {
 		return err
 	}
+	b.listed.applied()
 	err := b.batch.Close()
 	b.batch = b.log.index.NewBatch()
 	return err

@@ -12,16 +12,21 @@ import (
 //	p position                     offset u64, length u32 of the record's frame
 //	s len(stream) stream revision  position u64, offset u64, length u32
 //	h stream                       head of the stream
+//	d len(stream) stream revision  position u64, offset u64, length u32 of the event that an index stream lists
+//	e stream                       head of the index stream
 const (
 	positionSpace = 'p'
 	revisionSpace = 's'
 	headSpace     = 'h'
+
+	indexStreamSpace = 'd'
+	indexHeadSpace   = 'e'
 )
 
 var stateKey = []byte("m state")
 
 // indexFormat changes whenever the keys or values do; an index of another format is built again.
-const indexFormat = 1
+const indexFormat = 2
 
 // indexState says how far the index reaches: all records up to the cursor, and no other, are in it.
 type indexState struct {
@@ -57,17 +62,28 @@ func positionKey(position uint64) []byte {
 func positionOf(key []byte) uint64 { return binary.BigEndian.Uint64(key[1:]) }
 
 func appendRevisionKey(dst []byte, stream string, revision uint64) []byte {
-	dst = append(dst, revisionSpace)
+	return appendNumbered(append(dst, revisionSpace), stream, revision)
+}
+
+func appendIndexKey(dst []byte, stream string, revision uint64) []byte {
+	return appendNumbered(append(dst, indexStreamSpace), stream, revision)
+}
+
+func appendNumbered(dst []byte, stream string, revision uint64) []byte {
 	dst = binary.BigEndian.AppendUint16(dst, uint16(len(stream)))
 	dst = append(dst, stream...)
 	return binary.BigEndian.AppendUint64(dst, revision)
 }
 
-// revisionOf returns the revision in a key of revisionSpace.
+// revisionOf returns the revision in a key of revisionSpace or indexStreamSpace.
 func revisionOf(key []byte) uint64 { return binary.BigEndian.Uint64(key[len(key)-8:]) }
 
 func headKey(stream string) []byte {
 	return append([]byte{headSpace}, stream...)
+}
+
+func indexHeadKey(stream string) []byte {
+	return append([]byte{indexHeadSpace}, stream...)
 }
 
 const placeBytes = 8 + 8 + 4

@@ -2,7 +2,6 @@ package eventlog
 
 import (
 	"errors"
-	"fmt"
 	"io"
 	"os"
 	"path/filepath"
@@ -28,11 +27,11 @@ func lockFolder(dir string) (_ *folderLock, err error) {
 		}
 	}()
 	if l.folder, err = os.Open(dir); err != nil {
-		return nil, fmt.Errorf("open the data folder: %w", err)
+		return nil, &StorageError{Dir: dir, Operation: "open the folder", Err: err, Opening: true}
 	}
 	held := syscall.Flock(int(l.folder.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
 	if l.file, err = os.OpenFile(filepath.Join(dir, lockName), os.O_RDWR|os.O_CREATE, 0o600); err != nil {
-		return nil, fmt.Errorf("open the lock file of the data folder: %w", err)
+		return nil, &StorageError{Dir: dir, Operation: "open the lock file", Err: err, Opening: true}
 	}
 	if held == nil || errors.Is(held, syscall.EBADF) || errors.Is(held, syscall.ENOTSUP) { // the last two: no locks of folders
 		held = syscall.Flock(int(l.file.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
@@ -41,17 +40,37 @@ func lockFolder(dir string) (_ *folderLock, err error) {
 		return nil, &FolderInUseError{Dir: dir, PID: lockHolder(l.file)}
 	}
 	if held != nil {
-		return nil, fmt.Errorf("lock the data folder %s: %w", dir, held)
+		return nil, &StorageError{Dir: dir, Operation: "lock the folder", Err: held, Opening: true}
 	}
 	// written before it is truncated, so that the first line is a process id at every moment
 	line := strconv.Itoa(os.Getpid()) + "\n"
-	if _, err := l.file.WriteAt([]byte(line), 0); err != nil {
-		return nil, fmt.Errorf("write the lock file of the data folder: %w", err)
+	_, err = l.file.WriteAt([]byte(line), 0)
+	if err == nil {
+		err = l.file.Truncate(int64(len(line)))
 	}
-	if err := l.file.Truncate(int64(len(line))); err != nil {
-		return nil, fmt.Errorf("write the lock file of the data folder: %w", err)
+	if err != nil {
+		return nil, &StorageError{Dir: dir, Operation: "write the lock file", Err: err, Opening: true}
 	}
 	return l, nil
+}
+
+// isHeld reports whether a process has the folder locked.
+func isHeld(dir string) (bool, error) {
+	for _, name := range []string{"", lockName} {
+		f, err := os.Open(filepath.Join(dir, name))
+		if errors.Is(err, os.ErrNotExist) {
+			continue
+		}
+		if err != nil {
+			return false, &StorageError{Dir: dir, Operation: "open the lock", Err: err, Opening: true}
+		}
+		held := syscall.Flock(int(f.Fd()), syscall.LOCK_SH|syscall.LOCK_NB)
+		_ = f.Close() // which unlocks it
+		if errors.Is(held, syscall.EWOULDBLOCK) {
+			return true, nil
+		}
+	}
+	return false, nil
 }
 
 // Close releases the folder.

@@ -6,7 +6,6 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"io"
 	"io/fs"
 	"log/slog"
@@ -47,6 +46,10 @@ type Options struct {
 	segmentBytes int64         // size at which a segment is sealed
 	verify       *verification // how the log verifies itself in the background
 	elapsed      func() time.Duration
+	watchEvery   time.Duration // between two looks at the files
+
+	rebuild   bool // the index is built again, for Reindex
+	acceptEnd bool // the index need not be one of this log's end, for Reindex
 }
 
 // Log is an open event log. Its methods may be called concurrently.
@@ -57,13 +60,21 @@ type Log struct {
 	files        fileSystem
 	lock         *folderLock
 	headFile     file
+	headState    fileState // of the head file when it was opened
 	index        *index
 	segments     atomic.Pointer[segmentList]
 	segmentBytes int64
+	rebuild      bool
+	acceptEnd    bool
 	id           uuid.UUID
 	genesis      hash
 	topics       topics
 	verifier     verifier
+	watcher      watcher
+
+	scavenging sync.Mutex  // held by a scavenge
+	scavenged  atomic.Bool // some segment has lost payloads
+	writing    sync.Mutex  // held while the writer changes the newest segment and the head file
 
 	viewMu sync.Mutex
 	view   *View
@@ -84,7 +95,7 @@ type Log struct {
 func Open(o Options) (*Log, error) {
 	o = o.withDefaults()
 	if err := makeFolder(o.Dir); err != nil {
-		return nil, fmt.Errorf("make the data folder: %w", err)
+		return nil, &StorageError{Dir: o.Dir, Operation: "make the folder", Err: err, Opening: true}
 	}
 	lock, err := lockFolder(o.Dir)
 	if err != nil {
@@ -97,6 +108,8 @@ func Open(o Options) (*Log, error) {
 		files:        o.files,
 		lock:         lock,
 		segmentBytes: o.segmentBytes,
+		rebuild:      o.rebuild,
+		acceptEnd:    o.acceptEnd,
 		failed:       make(chan struct{}),
 		requests:     make(chan *request, maxQueuedRequests),
 		closing:      make(chan struct{}),
@@ -131,6 +144,9 @@ func (o Options) withDefaults() Options {
 	if o.verify == nil {
 		o.verify = &defaultVerification
 	}
+	if o.watchEvery == 0 {
+		o.watchEvery = watchEvery
+	}
 	if o.elapsed == nil {
 		start := time.Now()
 		o.elapsed = func() time.Duration { return time.Since(start) }
@@ -139,7 +155,7 @@ func (o Options) withDefaults() Options {
 }
 
 func (l *Log) openFiles(o Options) error {
-	if err := refuseOldFormat(o.Dir); err != nil {
+	if err := refuseFolder(o.Dir); err != nil {
 		return err
 	}
 	tail, err := l.openSegments(o)
@@ -149,7 +165,15 @@ func (l *Log) openFiles(o Options) error {
 	if err := l.loadIndex(o.indexFiles, tail.end); err != nil {
 		return err
 	}
+	if err := errors.Join(l.checkSealedEnds(), l.probeDisk()); err != nil {
+		return err
+	}
 	w := newWriter(l, o.Random, tail)
+	if w.tail.current().scavenged { // a backup, or what is left of a log, may end with one
+		if err := w.seal(); err != nil {
+			return err
+		}
+	}
 	if w.position == 0 {
 		if err := w.appendIdentity(); err != nil {
 			return err
@@ -159,19 +183,26 @@ func (l *Log) openFiles(o Options) error {
 	}
 	go w.run()
 	l.verifier.start(l, *o.verify)
+	l.watcher.start(l, o.watchEvery)
 	return nil
 }
 
-// refuseOldFormat refuses a folder of format 1, which had its records in the folder "log".
-func refuseOldFormat(dir string) error {
-	_, err := os.Stat(filepath.Join(dir, "log"))
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil
+// refuseFolder refuses a folder of format 1, which had its records in the folder "log", and
+// a copy that was not finished.
+func refuseFolder(dir string) error {
+	for name, reason := range map[string]string{
+		"log":       "it has a subfolder \"log\", so that it was written by a version before the first release; move the folder away to begin a new log",
+		copyingName: "it is a copy that was not finished, as its file " + copyingName + " says; make the backup, or the restore, again to the same folder",
+	} {
+		_, err := os.Stat(filepath.Join(dir, name))
+		switch {
+		case err == nil:
+			return &FormatError{Dir: dir, Reason: reason}
+		case !errors.Is(err, fs.ErrNotExist):
+			return &StorageError{Dir: dir, Operation: "look at the folder", Err: err, Opening: true}
+		}
 	}
-	if err != nil {
-		return fmt.Errorf("open the event log in %s: %w", dir, err)
-	}
-	return &FormatError{Dir: dir, Reason: "it has a subfolder \"log\", so that it was written by a version before the first release; move the folder away to begin a new log"}
+	return nil
 }
 
 // genesisOf returns the link before position 1, which binds the chain to the log's id.
@@ -209,12 +240,16 @@ func (l *Log) fail(err error) {
 	l.failMu.Unlock()
 	if first {
 		l.logger.Error("the event log takes no more appends", "error", err)
+		var damage *CorruptError
+		if errors.As(err, &damage) {
+			l.rememberDamage(damage)
+		}
 	}
 }
 
 // storageError is the *StorageError for an operation on the log's files.
 func (l *Log) storageError(operation string, err error) error {
-	return &StorageError{Dir: l.dir, Operation: operation, Err: err}
+	return &StorageError{Dir: l.dir, Operation: operation, Err: err, Opening: l.currentView() == nil}
 }
 
 func (l *Log) storageErrorOrNil(operation string, err error) error {
@@ -264,6 +299,8 @@ func (l *Log) shutdown() error {
 		<-l.stopped
 	}
 	l.verifier.stop()
+	l.watcher.stop()
+	gone := l.checkFiles()
 	l.viewMu.Lock()
 	view := l.view
 	l.view = nil
@@ -273,7 +310,7 @@ func (l *Log) shutdown() error {
 	if l.Err() == nil {
 		synced = l.storageErrorOrNil("sync the head file", l.headFile.sync())
 	}
-	return errors.Join(synced, l.closeFiles())
+	return errors.Join(gone, synced, l.closeFiles())
 }
 
 // closeFiles closes the files that are open, the lock last.

@@ -245,11 +245,36 @@ func (m *model) visible(name string) ([]Record, bool) {
 		hidden := hasBefore && int64(i) < before ||
 			hasCount && count > 0 && int64(len(events)-i) > count ||
 			hasAge && age > 0 && m.now.Unix()-r.CreatedTicks/TicksPerSecond > age
-		if !hidden {
+		if !hidden && !r.Redacted {
 			shown = append(shown, r)
 		}
 	}
 	return shown, true
+}
+
+// scavenge removes the payloads of what no read shows, up to a position.
+func (m *model) scavenge(until uint64) {
+	gone := map[uint64]bool{}
+	for name, s := range m.streams {
+		keep := map[uint64]bool{}
+		if !s.tombstoned {
+			shown, _ := m.visible(name)
+			for _, r := range shown {
+				keep[r.Revision] = true
+			}
+		}
+		for i := range s.events {
+			if r := &s.events[i]; r.Position > 1 && r.Position <= until && !keep[r.Revision] {
+				r.Redacted, r.Data, r.Metadata = true, nil, nil
+				gone[r.Position] = true
+			}
+		}
+	}
+	for i := range m.log {
+		if r := &m.log[i]; gone[r.Position] {
+			r.Redacted, r.Data, r.Metadata = true, nil, nil
+		}
+	}
 }
 
 // machine drives a log and the model side by side.
@@ -259,6 +284,9 @@ type machine struct {
 	open  func() *Log
 	ids   []uuid.UUID
 	clock *testClock
+	files *faultyFiles
+	dir   string
+	gone  [][]byte // payloads that were scavenged
 }
 
 type testClock struct {
@@ -293,7 +321,7 @@ func (x *machine) drawExpected(t *rapid.T, stream string) Expected {
 func (x *machine) drawEvents(t *rapid.T, stream string) []Proposed {
 	events := make([]Proposed, rapid.IntRange(0, 3).Draw(t, "events"))
 	for i := range events {
-		events[i] = Proposed{ID: uuid.New(), Type: "noted", Data: []byte(fmt.Sprint(len(x.ids)))}
+		events[i] = Proposed{ID: uuid.New(), Type: "noted", Data: fmt.Appendf(nil, "payload %d.", len(x.ids))}
 		// few ids, so that they come again
 		if len(x.ids) > 0 && rapid.IntRange(0, 2).Draw(t, "repeat") > 0 {
 			events[i].ID = rapid.SampledFrom(x.ids[max(0, len(x.ids)-6):]).Draw(t, "id")
@@ -395,6 +423,43 @@ func (x *machine) reopen(t *rapid.T) {
 	x.log = x.open()
 }
 
+// scavenge removes payloads, in the model too, and looks for them in the files.
+func (x *machine) scavenge(t *rapid.T) {
+	if rapid.IntRange(0, 2).Draw(t, "rare") > 0 {
+		return
+	}
+	report, err := x.log.Scavenge(context.Background(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	segments := *x.log.segments.Load()
+	if want := segments.tail().base; report.Position != want {
+		t.Fatalf("scavenged up to %d, want %d", report.Position, want)
+	}
+	payloads := map[uint64][]byte{}
+	for i := range x.model.log {
+		payloads[x.model.log[i].Position] = x.model.log[i].Data
+	}
+	x.model.scavenge(segments.tail().base)
+	contents := x.files.contents(x.dir)
+	for i := range x.model.log {
+		r := &x.model.log[i]
+		if text := payloads[r.Position]; r.Redacted && bytes.HasPrefix(text, []byte("payload ")) {
+			x.gone = append(x.gone, text)
+		}
+	}
+	for name, b := range contents {
+		for _, text := range x.gone {
+			if bytes.Contains(b, text) {
+				t.Fatalf("%s has %q", name, text)
+			}
+		}
+	}
+	if _, err := x.log.Verify(context.Background()); err != nil {
+		t.Fatal(err)
+	}
+}
+
 func (x *machine) check(t *rapid.T) {
 	view, err := x.log.View()
 	if err != nil {
@@ -474,7 +539,7 @@ func sameRecords(a, b []Record) bool {
 	}
 	for i := range a {
 		// the log and the model order the keys of repaired metadata in the same way
-		if a[i].ID != b[i].ID || a[i].Stream != b[i].Stream || a[i].Revision != b[i].Revision || a[i].Position != b[i].Position || !bytes.Equal(a[i].Data, b[i].Data) {
+		if a[i].ID != b[i].ID || a[i].Stream != b[i].Stream || a[i].Revision != b[i].Revision || a[i].Position != b[i].Position || !bytes.Equal(a[i].Data, b[i].Data) || a[i].Redacted != b[i].Redacted {
 			return false
 		}
 	}
@@ -484,10 +549,11 @@ func sameRecords(a, b []Record) bool {
 func TestModel(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		dir := tempDir(t)
-		o := inMemory(Options{Dir: dir, segmentBytes: 2000})
+		files := newFaultyFiles()
+		o := inMemory(Options{Dir: dir, files: files, segmentBytes: 2000})
 		clock := &testClock{now: time.Unix(1_700_000_000, 0)}
 		o.Clock = clock.Now
-		x := &machine{clock: clock, model: &model{streams: map[string]*modelStream{}, now: clock.now}}
+		x := &machine{clock: clock, files: files, dir: dir, model: &model{streams: map[string]*modelStream{}, now: clock.now}}
 		x.open = func() *Log {
 			l, err := Open(o)
 			if err != nil {
@@ -503,7 +569,7 @@ func TestModel(t *testing.T) {
 		}
 		x.model.add(first.Stream, Proposed{ID: first.ID, Type: first.Type, JSON: true, Data: first.Data})
 		t.Repeat(map[string]func(*rapid.T){
-			"append": x.append, "append again": x.append, "delete": x.delete, "tombstone": x.tombstone, "wait": x.wait, "reopen": x.reopen, "": x.check,
+			"append": x.append, "append again": x.append, "delete": x.delete, "tombstone": x.tombstone, "wait": x.wait, "reopen": x.reopen, "scavenge": x.scavenge, "": x.check,
 		})
 		if _, err := x.log.Verify(context.Background()); err != nil {
 			t.Fatal(err)

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"slices"
 )
 
@@ -63,38 +64,74 @@ func adjacent(segments segmentList, places []place) []place {
 
 // readRun reads adjacent records and appends them to read.
 func (l *Log) readRun(segments segmentList, run []place, read []stored) ([]stored, error) {
-	first, last := run[0], run[len(run)-1]
+	first := run[0]
 	s := segments.find(first.position)
-	if first.offset < segmentHeader || last.end() > s.end.Load() {
-		return nil, l.explain(segments, first, "the index leads to no place in the segment")
+	how := once
+	if s.base < segments[min(len(segments), maxOpenSegments)-1].base || s == segments.tail() {
+		how = keep
 	}
-	b := make([]byte, last.end()-first.offset)
-	err := s.use(s.base < segments[min(len(segments), maxOpenSegments)-1].base || s == segments.tail(), func(f file) error {
-		_, err := f.ReadAt(b, first.offset)
-		return err
+	doubted := first
+	reason := ""
+	err := s.use(how, func(o opened) error {
+		frames, why, err := o.framesAt(run)
+		if err != nil || why != "" {
+			reason = why
+			return err
+		}
+		for i, at := range run {
+			r, why := parseFrame(o.seed, frames[i])
+			switch {
+			case why != "":
+			case r.Position != at.position:
+				why = fmt.Sprintf("the record says position %d", r.Position)
+			case r.Redacted && !o.scavenged:
+				why = "the payload is missing from a segment that was not scavenged"
+			case !r.payloadIntact():
+				why = "the payload is not the one that was written"
+			}
+			if why != "" {
+				doubted, reason = at, why
+				return nil
+			}
+			read = append(read, r)
+		}
+		return nil
 	})
-	if errors.Is(err, io.EOF) {
-		return nil, l.explain(segments, first, "the record is cut short")
-	}
-	if err != nil {
-		return nil, fmt.Errorf("read position %d of the event log in %s (%s, byte %d): %w", first.position, l.dir, s.name(), first.offset, err)
-	}
-	for _, at := range run {
-		frame := b[at.offset-first.offset:][:at.length:at.length]
-		r, reason := parseFrame(s.seed, frame)
-		switch {
-		case reason != "":
-		case r.Position != at.position:
-			reason = fmt.Sprintf("the record says position %d", r.Position)
-		case !r.payloadIntact():
-			reason = "the payload is not the one that was written"
-		}
-		if reason != "" {
-			return nil, l.explain(segments, at, reason)
-		}
-		read = append(read, r)
+	var bad *badRecord
+	switch {
+	case errors.As(err, &bad):
+		return nil, l.explain(segments, first, bad.reason)
+	case errors.Is(err, fs.ErrNotExist):
+		damage := s.damage(l.dir, err)
+		l.fail(damage)
+		return nil, damage
+	case err != nil:
+		return nil, fmt.Errorf("read position %d of the event log in %s (%s): %w", first.position, l.dir, s.name(), err)
+	case reason != "":
+		return nil, l.explain(segments, doubted, reason)
 	}
 	return read, nil
+}
+
+// framesAt reads the frames at adjacent places; a reason says why there are none.
+func (o opened) framesAt(run []place) (frames [][]byte, reason string, err error) {
+	if o.scavenged {
+		return o.framesWrittenAt(run)
+	}
+	first, last := run[0], run[len(run)-1]
+	if first.offset < segmentHeader || last.end() > o.end.Load() {
+		return nil, "the index leads to no place in the segment", nil
+	}
+	b := make([]byte, last.end()-first.offset)
+	if _, err := o.ReadAt(b, first.offset); errors.Is(err, io.EOF) {
+		return nil, "the record is cut short", nil
+	} else if err != nil {
+		return nil, "", err
+	}
+	for _, at := range run {
+		frames = append(frames, b[at.offset-first.offset:][:at.length:at.length])
+	}
+	return frames, "", nil
 }
 
 // explain tells a damaged record from an index that leads to a wrong place: it reads the
@@ -103,7 +140,7 @@ func (l *Log) explain(segments segmentList, at place, reason string) error {
 	s := segments.find(at.position)
 	from := cursor{s.base, s.link, segmentHeader}
 	intact := false
-	reached, err := scanSegments(context.Background(), l.dir, segments, from, at.position, func(r *stored, found place) error {
+	reached, err := scanSegments(context.Background(), l.dir, segments, keep, from, at.position, func(r *stored, found place) error {
 		intact = r.Position == at.position && found == at
 		return nil
 	})

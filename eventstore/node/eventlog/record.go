@@ -77,6 +77,7 @@ type stored struct {
 	chain   hash
 	last    bool   // the last record of its append
 	durable uint64 // newest position that was durable when the record was written; it stands in the frame
+	offset  int64  // of the frame in the file that it was scanned from
 	Record
 }
 

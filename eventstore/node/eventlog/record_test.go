@@ -111,7 +111,7 @@ func sameRecord(a, b *Record) bool {
 // appends and the rest of one, or as damage.
 func FuzzScanTail(f *testing.F) {
 	id := uuid.UUID{7}
-	header := encodeSegmentHeader(id, 0, genesisOf(id))
+	header := encodeSegmentHeader(segmentFormat, id, 0, genesisOf(id))
 	seed := binary.BigEndian.Uint32(header[segmentHeader-4:])
 	r := Record{Position: 1, Stream: "s", ID: uuid.UUID{1}, Type: "t", Data: []byte("data")}
 	frame, link := appendFrame(nil, seed, 0, &r, true, [saltBytes]byte{}, genesisOf(id))

@@ -1,6 +1,7 @@
 package eventlog
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -26,7 +27,7 @@ func (l *Log) openSegments(o Options) (tailState, error) {
 	}
 	mark, err := readHeadMark(l.files, l.dir)
 	if err != nil && !errors.Is(err, errNoHeadFile) && !errors.Is(err, errBadHeadFile) {
-		return tailState{}, errors.Join(fmt.Errorf("read the head file of the event log: %w", err), segments.close())
+		return tailState{}, errors.Join(l.storageError("read the head file", err), segments.close())
 	}
 	for _, draft := range drafts {
 		if err := l.files.remove(draft); err != nil {
@@ -40,7 +41,7 @@ func (l *Log) openSegments(o Options) (tailState, error) {
 		// the index of a new log is made after its first segment
 		switch whole, err := isWhole(o.indexFiles, filepath.Join(l.dir, indexFolder)); {
 		case err != nil:
-			return tailState{}, fmt.Errorf("look at the index of the event log: %w", err)
+			return tailState{}, l.storageError("look at the index", err)
 		case whole:
 			return tailState{}, &CorruptError{Dir: l.dir, Position: 1, File: segmentFolder, Reason: "the segments are gone from a folder that has the index of a log; bring them back, or remove the index to begin another log"}
 		}
@@ -51,7 +52,12 @@ func (l *Log) openSegments(o Options) (tailState, error) {
 	}
 	l.id, l.genesis = id, genesisOf(id)
 	l.segments.Store(&segments)
-	if errors.Is(err, errNoHeadFile) && len(segments) == 1 && segments[0].end.Load() == segmentHeader {
+	for _, s := range segments {
+		if s.current().scavenged {
+			l.scavenged.Store(true)
+		}
+	}
+	if errors.Is(err, errNoHeadFile) && len(segments) == 1 && segments[0].current().end.Load() == segmentHeader {
 		// a log that is being made: the head file comes after its first segment
 		mark = headMark{id: id, link: l.genesis}
 		if l.headFile, err = writeNew(l.files, filepath.Join(l.dir, headFileName), mark.encode()); err != nil {
@@ -61,10 +67,16 @@ func (l *Log) openSegments(o Options) (tailState, error) {
 	if err := checkHeadMark(l.dir, mark, err, id, segments); err != nil {
 		return tailState{}, err
 	}
+	if err := l.checkRemembered(segments); err != nil {
+		return tailState{}, err
+	}
 	if l.headFile == nil {
 		if l.headFile, err = l.files.open(filepath.Join(l.dir, headFileName)); err != nil {
 			return tailState{}, l.storageError("open the head file", err)
 		}
+	}
+	if l.headState, err = l.headFile.stat(); err != nil {
+		return tailState{}, l.storageError("look at the head file", err)
 	}
 	// names that a sync of the folder was refused for are still seen, and would go with the power
 	for _, folder := range []string{l.dir, filepath.Join(l.dir, segmentFolder)} {
@@ -91,10 +103,12 @@ func (l *Log) createLog(random io.Reader) (segmentList, uuid.UUID, error) {
 	return segmentList{s}, id, nil
 }
 
+const acceptEndAdvice = "keep a copy of the folder; restore it from a backup, or, if `reckon node verify` finds all that you expect, give up what may be missing at the end with `reckon node reindex --accept-end`"
+
 // checkHeadMark checks what the head file says against the headers of the segments.
 func checkHeadMark(dir string, mark headMark, read error, id uuid.UUID, segments segmentList) error {
 	damaged := func(reason string) error {
-		return &CorruptError{Dir: dir, File: headFileName, Reason: reason + ", so that nobody knows whether acknowledged records are missing at the end; if `reckon node verify` finds all that you expect, `reckon node reindex --accept-end` makes the file anew"}
+		return &CorruptError{Dir: dir, File: headFileName, Reason: reason + ", so that nobody knows whether acknowledged records are missing at the end", Advice: acceptEndAdvice}
 	}
 	switch {
 	case errors.Is(read, errNoHeadFile):
@@ -111,7 +125,7 @@ func checkHeadMark(dir string, mark headMark, read error, id uuid.UUID, segments
 	return nil
 }
 
-// tailScan is what a scan of the newest segment found.
+// tailScan is what a scan of the newest segment found. Offsets are of the file.
 type tailScan struct {
 	end  cursor // after the newest whole append
 	mark cursor // after the record that the head file names
@@ -122,12 +136,13 @@ type tailScan struct {
 // not verify is a *CorruptError. visit is called for the records of whole appends.
 func scanTail(dir string, s *segment, mark headMark, visit func(stored, place)) (tailScan, error) {
 	var result tailScan
-	err := s.use(true, func(f file) error {
-		size, err := f.size()
+	err := s.use(keep, func(f opened) error {
+		state, err := f.stat()
 		if err != nil {
 			return fmt.Errorf("read the event log in %s: %w", dir, err)
 		}
-		scan := s.scanner(f, size)
+		size := state.size
+		scan := f.scanner(size)
 		result.end = cursor{scan.position, scan.link, scan.offset}
 		if mark.position == s.base {
 			result.mark = result.end
@@ -150,16 +165,16 @@ func scanTail(dir string, s *segment, mark headMark, visit func(stored, place)) 
 			}
 			if r.Position == mark.position {
 				if r.chain != mark.link || !r.last {
-					return &CorruptError{Dir: dir, Position: r.Position, File: s.name(), Offset: at.offset, Reason: "the record is not the one that was acknowledged: the file " + headFileName + " names another"}
+					return &CorruptError{Dir: dir, Position: r.Position, File: s.name(), Offset: r.offset, Reason: "the record is not the one that was acknowledged: the file " + headFileName + " names another"}
 				}
-				result.mark = cursor{r.Position, r.chain, at.end()}
+				result.mark = cursor{r.Position, r.chain, scan.offset}
 			}
-			r.forget()
+			r.own()
 			unfinished = append(unfinished, pending{r, at})
 			if !r.last {
 				continue
 			}
-			result.end = cursor{r.Position, r.chain, at.end()}
+			result.end = cursor{r.Position, r.chain, scan.offset}
 			for _, p := range unfinished {
 				visit(p.record, p.at)
 			}
@@ -174,12 +189,14 @@ func scanTail(dir string, s *segment, mark headMark, visit func(stored, place)) 
 	return result, err
 }
 
-// forget drops what refers to memory that the scanner overwrites.
-func (s *stored) forget() { s.header, s.payload, s.Metadata, s.Data = nil, nil, nil, nil }
+// own drops or copies what refers to memory that the scanner overwrites.
+func (s *stored) own() {
+	s.header, s.payload, s.Metadata, s.Data = nil, nil, bytes.Clone(s.Metadata), bytes.Clone(s.Data)
+}
 
 // classifyTail returns nil when a bad record in the newest segment is the rest of a write
 // that was never acknowledged.
-func classifyTail(dir string, s *segment, f file, size int64, mark headMark, err error) error {
+func classifyTail(dir string, s *segment, f opened, size int64, mark headMark, err error) error {
 	var bad *badRecord
 	if !errors.As(err, &bad) {
 		return s.damage(dir, err)
@@ -191,7 +208,7 @@ func classifyTail(dir string, s *segment, f file, size int64, mark headMark, err
 	if _, err := f.ReadAt(rest, bad.offset); err != nil && !errors.Is(err, io.EOF) {
 		return fmt.Errorf("read the event log in %s: %w", dir, err)
 	}
-	if provesDurable(s.seed, rest, bad.position) {
+	if provesDurable(f.seed, rest, bad.position) {
 		return s.damage(dir, bad)
 	}
 	return nil
@@ -210,6 +227,7 @@ func (l *Log) recoverTail(mark headMark) (tailState, error) {
 		if len(tail) == 2*recentRecords { // the window is in the second half
 			tail = append(tail[:0], tail[recentRecords:]...)
 		}
+		r.Metadata, r.Data = nil, nil // many records are kept
 		tail = append(tail, seen{r, int(at.length) - frameHeader})
 	})
 	if err != nil {
@@ -227,10 +245,16 @@ func (l *Log) recoverTail(mark headMark) (tailState, error) {
 	for i := range tail {
 		size += tail[i].size
 	}
-	if len(tail) < recentRecords && size < recentBytes && len(segments) > 1 {
-		before := segments[len(segments)-2]
+	first := len(segments) - 1
+	for records := uint64(len(tail)); first > 0 && records < recentRecords && size < recentBytes; {
+		first--
+		records += segments[first+1].base - segments[first].base
+		size += int(segments[first].current().end.Load())
+	}
+	if first < len(segments)-1 {
+		before := segments[first]
 		from := cursor{before.base, before.link, segmentHeader}
-		_, err := scanSegments(context.Background(), l.dir, segments, from, segments.tail().base, func(r *stored, at place) error {
+		_, err := scanSegments(context.Background(), l.dir, segments, keep, from, segments.tail().base, func(r *stored, at place) error {
 			remember(r, int(at.length)-frameHeader)
 			return nil
 		})
@@ -249,7 +273,7 @@ func (l *Log) recoverTail(mark headMark) (tailState, error) {
 // records durable. It writes these records again: when a sync failed, the system may take
 // pages for written that are not on the disk.
 func (l *Log) settle(s *segment, found tailScan) error {
-	return s.use(true, func(f file) error {
+	return s.use(keep, func(f opened) error {
 		if found.torn > 0 {
 			l.logger.Warn("removing the rest of a write that was never acknowledged", "file", s.path, "after position", found.end.position, "bytes", found.torn)
 			if err := f.truncate(found.end.offset); err != nil {
@@ -268,7 +292,7 @@ func (l *Log) settle(s *segment, found tailScan) error {
 		if err := f.sync(); err != nil {
 			return l.storageError("sync the newest segment", err)
 		}
-		s.end.Store(found.end.offset)
+		f.end.Store(found.end.offset)
 		mark := headMark{l.id, found.end.position, found.end.link}
 		if _, err := l.headFile.WriteAt(mark.encode(), 0); err != nil {
 			return l.storageError("write the head file", err)

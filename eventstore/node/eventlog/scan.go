@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"path/filepath"
 )
 
@@ -11,13 +12,16 @@ const scanBytes = 256 << 10 // read at once by a scan
 
 // scanner reads the records of one segment in order and checks each against the one before it.
 type scanner struct {
-	seed     uint32
-	from     io.ReaderAt
-	limit    int64  // bytes of the file that are scanned
-	offset   int64  // of the next frame
-	position uint64 // of the record before it
-	link     hash   // of the record before it
+	seed      uint32
+	from      io.ReaderAt
+	scavenged bool   // the segment's header says that payloads were removed
+	limit     int64  // bytes of the file that are scanned
+	offset    int64  // of the next frame
+	written   int64  // offset of the next frame when its record was written
+	position  uint64 // of the record before it
+	link      hash   // of the record before it
 
+	ahead  int // bytes that are read at once
 	buffer []byte
 	start  int64 // offset of the first byte in buffer
 }
@@ -34,23 +38,56 @@ func (e *badRecord) Error() string {
 }
 
 // scanner returns a scanner of the whole segment, up to limit bytes of its file.
-func (s *segment) scanner(from io.ReaderAt, limit int64) *scanner {
-	return &scanner{seed: s.seed, from: from, limit: limit, offset: segmentHeader, position: s.base, link: s.link}
+func (o opened) scanner(limit int64) *scanner {
+	return &scanner{seed: o.seed, from: o.file, scavenged: o.scavenged, limit: limit, ahead: scanBytes, offset: segmentHeader, written: segmentHeader, position: o.segment.base, link: o.segment.link}
 }
 
 // next returns the next record and its place; io.EOF at the end, *badRecord for one that
 // does not verify, or an error of the file system. The record refers to memory that the
 // call after the next one overwrites.
 func (s *scanner) next() (stored, place, error) {
-	if s.offset == s.limit {
-		return stored{}, place{}, io.EOF
+	written := s.written
+	r, _, err := s.whole()
+	if err != nil {
+		return stored{}, place{}, err
 	}
-	bad := func(reason string) (stored, place, error) {
-		return stored{}, place{}, &badRecord{s.position + 1, s.offset, reason}
+	return r, place{r.Position, written, uint32(s.written - written)}, nil
+}
+
+// whole is next with the bytes of the frame.
+func (s *scanner) whole() (stored, []byte, error) {
+	offset, written := s.offset, s.written
+	frame, err := s.frame()
+	if err != nil {
+		return stored{}, nil, err
+	}
+	r, reason := parseFrame(s.seed, frame)
+	if reason == "" {
+		reason = linkBreak(&r, s.position+1, s.link)
+	}
+	if reason == "" && r.Redacted && !s.scavenged {
+		reason = "the payload is missing from a segment that was not scavenged"
+	}
+	if reason != "" {
+		s.offset, s.written = offset, written
+		return stored{}, nil, &badRecord{s.position + 1, offset, reason}
+	}
+	r.offset = offset
+	s.position, s.link = r.Position, r.chain
+	return r, frame, nil
+}
+
+// frame returns the bytes of the next frame, which are not checked, and steps over it.
+func (s *scanner) frame() ([]byte, error) {
+	if s.offset == s.limit {
+		return nil, io.EOF
+	}
+	bad := func(reason string) ([]byte, error) {
+		return nil, &badRecord{s.position + 1, s.offset, reason}
 	}
 	head, err := s.bytes(frameHeader)
 	if err != nil {
-		return stored{}, place{}, err
+		return nil, err
 	}
 	if len(head) < frameHeader {
 		return bad("the record is cut short")
@@ -64,26 +101,24 @@ func (s *scanner) next() (stored, place, error) {
 	}
 	frame, err := s.bytes(int(length))
 	if err != nil {
-		return stored{}, place{}, err
+		return nil, err
 	}
-	r, reason := parseFrame(s.seed, frame)
-	if reason == "" {
-		reason = linkBreak(&r, s.position+1, s.link)
+	written := length
+	if s.scavenged {
+		if written, ok = writtenLength(frame); !ok {
+			return bad("the record cannot be read")
+		}
 	}
-	if reason != "" {
-		return bad(reason)
-	}
-	at := place{r.Position, s.offset, uint32(length)}
 	s.offset += length
-	s.position, s.link = r.Position, r.chain
-	return r, at, nil
+	s.written += written
+	return frame, nil
 }
 
 // bytes returns the next n bytes, fewer at the limit.
 func (s *scanner) bytes(n int) ([]byte, error) {
 	n = int(min(int64(n), s.limit-s.offset))
 	if s.offset < s.start || s.offset+int64(n) > s.start+int64(len(s.buffer)) {
-		size := int(min(int64(max(n, scanBytes)), s.limit-s.offset))
+		size := int(min(int64(max(n, s.ahead)), s.limit-s.offset))
 		if cap(s.buffer) < size {
 			s.buffer = make([]byte, size)
 		}
@@ -110,11 +145,15 @@ func linkBreak(s *stored, position uint64, previous hash) string {
 	return ""
 }
 
-// damage returns the *CorruptError for a bad record of the segment; other errors are wrapped.
+// damage returns the *CorruptError for a bad record of the segment, or for a segment that is
+// gone; other errors are wrapped.
 func (s *segment) damage(dir string, err error) error {
 	var bad *badRecord
 	if errors.As(err, &bad) {
 		return &CorruptError{Dir: dir, Position: bad.position, File: s.name(), Offset: bad.offset, Reason: bad.reason}
+	}
+	if errors.Is(err, fs.ErrNotExist) {
+		return &CorruptError{Dir: dir, Position: s.base + 1, File: s.name(), Reason: "the segment is gone from the folder"}
 	}
 	return fmt.Errorf("read the event log in %s: %w", dir, err)
 }

@@ -2,9 +2,12 @@ package eventlog
 
 import (
 	"bytes"
+	"crypto/sha256"
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"hash/crc32"
+	"io"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -21,7 +24,9 @@ const (
 	segmentSuffix = ".seg"
 	segmentMagic  = "RKSEGMNT"
 	segmentFormat = 2
-	segmentHeader = 8 + 4 + 16 + 8 + 32 + 4 // bytes before the first frame
+	// scavengedFormat is that of a segment from which payloads were removed.
+	scavengedFormat = 3
+	segmentHeader   = 8 + 4 + 16 + 8 + 32 + 4 // bytes before the first frame
 
 	frameMagic  = "RKEV"
 	frameHeader = 4 + 4 + 8 + 4 // bytes before the record
@@ -33,18 +38,49 @@ const (
 )
 
 // segment is one file of the log: the records after position base, up to the base of the
-// next one. Only the newest one, the tail, grows; the others are sealed and never change.
+// next one. Only the newest one, the tail, grows; the others are sealed, and change only
+// when a scavenge puts a file without some payloads in their place.
 type segment struct {
 	base uint64 // position of the record before the first
 	link hash   // of that record; the genesis for base 0
+	id   uuid.UUID
 	path string
-	seed uint32       // checksum of the header, with which every frame's checksum begins
-	end  atomic.Int64 // bytes that are durable and may be read
 
 	files fileSystem
 	mu    sync.Mutex
-	kept  file // nil while it is not kept open
+	now   *contents
 }
+
+// contents are one file of a segment.
+type contents struct {
+	seed      uint32       // checksum of the header, with which every frame's checksum begins
+	scavenged bool         // payloads were removed: records do not lie where they were written
+	end       atomic.Int64 // bytes that are durable and may be read
+	state     fileState    // of the file when it was opened
+
+	// under segment.mu
+	kept  file // nil while it is not kept open
+	users int  // of kept
+
+	layoutMu sync.Mutex
+	layout   []landmark // of scavenged contents, nil until it is asked for
+}
+
+// opened are contents whose file is open.
+type opened struct {
+	file
+	*contents
+	segment *segment
+}
+
+// opening says how a file is opened for a use of it.
+type opening uint8
+
+const (
+	once   opening = iota // closed afterwards, unless it is kept open already
+	keep                  // kept open
+	afresh                // by its name, and closed afterwards, so that one that is gone is noticed
+)
 
 func segmentName(base uint64) string { return fmt.Sprintf("%020d%s", base, segmentSuffix) }
 
@@ -55,81 +91,162 @@ func segmentBase(name string) (uint64, bool) {
 	return base, isSegment && err == nil && segmentName(base) == name
 }
 
-func encodeSegmentHeader(id uuid.UUID, base uint64, link hash) []byte {
+func encodeSegmentHeader(format uint32, id uuid.UUID, base uint64, link hash) []byte {
 	b := append(make([]byte, 0, segmentHeader), segmentMagic...)
-	b = binary.BigEndian.AppendUint32(b, segmentFormat)
+	b = binary.BigEndian.AppendUint32(b, format)
 	b = append(b, id[:]...)
 	b = binary.BigEndian.AppendUint64(b, base)
 	b = append(b, link[:]...)
 	return binary.BigEndian.AppendUint32(b, crc32.ChecksumIEEE(b))
 }
 
+// checksumOf returns the checksum in a segment's header.
+func checksumOf(header []byte) uint32 { return binary.BigEndian.Uint32(header[segmentHeader-4:]) }
+
+// header is what a segment's file begins with.
+type header struct {
+	scavenged bool
+	id        uuid.UUID
+	base      uint64
+	link      hash
+	seed      uint32 // its checksum
+}
+
 // parseSegmentHeader reads the header of a segment; the reason says what is wrong with it.
-func parseSegmentHeader(b []byte) (id uuid.UUID, base uint64, link hash, seed uint32, reason string) {
+func parseSegmentHeader(b []byte) (h header, reason string) {
 	switch {
 	case len(b) < segmentHeader:
-		return id, base, link, seed, "the header of the segment is cut short"
+		return h, "the header of the segment is cut short"
 	case string(b[:8]) != segmentMagic:
-		return id, base, link, seed, "the file does not begin as a segment does"
+		return h, "the file does not begin as a segment does"
 	}
-	seed = binary.BigEndian.Uint32(b[segmentHeader-4:])
-	if crc32.ChecksumIEEE(b[:segmentHeader-4]) != seed {
-		return id, base, link, seed, "the checksum of the segment's header is wrong"
+	h.seed = checksumOf(b)
+	if crc32.ChecksumIEEE(b[:segmentHeader-4]) != h.seed {
+		return h, "the checksum of the segment's header is wrong"
 	}
-	if format := binary.BigEndian.Uint32(b[8:]); format != segmentFormat {
-		return id, base, link, seed, fmt.Sprintf("the segment has format %d, this version reads %d", format, segmentFormat)
+	format := binary.BigEndian.Uint32(b[8:])
+	if format != segmentFormat && format != scavengedFormat {
+		return h, fmt.Sprintf("the segment has format %d, this version reads %d and %d", format, segmentFormat, scavengedFormat)
 	}
-	copy(id[:], b[12:])
-	copy(link[:], b[36:])
-	return id, binary.BigEndian.Uint64(b[28:]), link, seed, ""
+	h.scavenged = format == scavengedFormat
+	copy(h.id[:], b[12:])
+	copy(h.link[:], b[36:])
+	h.base = binary.BigEndian.Uint64(b[28:])
+	return h, ""
 }
 
 // createSegment makes an empty segment, durably.
 func createSegment(files fileSystem, dir string, id uuid.UUID, base uint64, link hash) (*segment, error) {
-	path := filepath.Join(dir, segmentFolder, segmentName(base))
-	header := encodeSegmentHeader(id, base, link)
-	f, err := writeNew(files, path, header)
+	s := &segment{base: base, link: link, id: id, path: filepath.Join(dir, segmentFolder, segmentName(base)), files: files}
+	f, err := writeNew(files, s.path, encodeSegmentHeader(segmentFormat, id, base, link))
+	if err == nil {
+		s.now, err = s.adopt(f)
+	}
 	if err != nil {
 		return nil, err
 	}
-	s := &segment{base: base, link: link, path: path, seed: binary.BigEndian.Uint32(header[segmentHeader-4:]), files: files, kept: f}
-	s.end.Store(segmentHeader)
+	s.now.kept = f
 	return s, nil
 }
 
-// use calls f with the open file. keep says that the file may stay open afterwards.
-func (s *segment) use(keep bool, f func(file) error) error {
-	s.mu.Lock()
-	opened := s.kept
-	if opened == nil {
-		var err error
-		if opened, err = s.files.open(s.path); err != nil {
-			s.mu.Unlock()
-			return err
-		}
-		if keep {
-			s.kept = opened
-		} else {
-			defer func() { _ = opened.Close() }() // it was only read
-		}
+// adopt reads the header of a file that was opened by the segment's name; *badRecord for one
+// that is not of this segment. It closes the file when it returns an error.
+func (s *segment) adopt(f file) (*contents, error) {
+	state, err := f.stat()
+	header := make([]byte, max(0, min(state.size, segmentHeader)))
+	if err == nil {
+		_, err = f.ReadAt(header, 0)
 	}
-	s.mu.Unlock()
-	return f(opened)
+	if err != nil && !errors.Is(err, io.EOF) {
+		return nil, errors.Join(err, f.Close())
+	}
+	h, reason := parseSegmentHeader(header)
+	switch {
+	case reason != "":
+	case h.base != s.base:
+		reason = fmt.Sprintf("the segment's header says base %d", h.base)
+	case h.id != s.id:
+		reason = "the segment is one of another log"
+	case h.link != s.link:
+		reason = "the segment continues another record than it did"
+	}
+	if reason != "" {
+		return nil, errors.Join(&badRecord{s.base + 1, 0, reason}, f.Close())
+	}
+	c := &contents{seed: h.seed, scavenged: h.scavenged, state: state}
+	c.end.Store(state.size)
+	return c, nil
+}
+
+// current are the contents that the segment has now.
+func (s *segment) current() *contents {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.now
+}
+
+// use calls f with the open file.
+func (s *segment) use(how opening, f func(opened) error) error {
+	o, done, err := s.take(how)
+	if err != nil {
+		return err
+	}
+	defer done()
+	return f(o)
+}
+
+func (s *segment) take(how opening) (opened, func(), error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if c := s.now; c.kept != nil && how != afresh {
+		c.users++
+		return opened{c.kept, c, s}, func() { s.release(c) }, nil
+	}
+	f, err := s.files.open(s.path)
+	if err != nil {
+		return opened{}, nil, err
+	}
+	c, err := s.adopt(f)
+	if err != nil {
+		return opened{}, nil, err
+	}
+	if c.state.isSame(s.now.state) {
+		c = s.now
+	} else if s.now.kept == nil {
+		s.now = c // another process has scavenged it
+	}
+	if how == keep {
+		c.kept = f
+		c.users++
+		return opened{f, c, s}, func() { s.release(c) }, nil
+	}
+	return opened{f, c, s}, func() { _ = f.Close() }, nil // it was only read
+}
+
+// release ends a use of a kept file; contents that were replaced are closed after their last use.
+func (s *segment) release(c *contents) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if c.users--; c.users == 0 && c != s.now && c.kept != nil {
+		_ = c.kept.Close() // it was only read
+		c.kept = nil
+	}
 }
 
 func (s *segment) close() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.kept == nil {
+	if s.now == nil || s.now.kept == nil {
 		return nil
 	}
-	err := s.kept.Close()
-	s.kept = nil
+	err := s.now.kept.Close()
+	s.now.kept = nil
 	return err
 }
 
-// place is where a record lies: its frame has this many bytes at this offset of the
-// segment that holds its position.
+// place is where a record was written: its frame had this many bytes at this offset of the
+// segment that holds its position. A scavenged segment is shorter; segment.landmarks leads
+// from the places to its records, so that places never change.
 type place struct {
 	position uint64
 	offset   int64
@@ -153,6 +270,21 @@ func appendFrame(dst []byte, seed uint32, durable uint64, r *Record, lastOfAppen
 	return dst, link
 }
 
+// appendAgain adds a frame of another file behind dst, without its payload when that is to be removed.
+func appendAgain(dst []byte, seed uint32, s *stored, frame []byte, remove bool) []byte {
+	start := len(dst)
+	if !remove || s.Redacted {
+		dst = append(dst, frame...)
+	} else {
+		dst = append(dst, frame[:frameHeader+len(s.header)+sha256.Size]...)
+		dst = append(dst, payloadRedacted)
+	}
+	again := dst[start:]
+	binary.BigEndian.PutUint32(again[4:], uint32(len(again)-frameHeader))
+	binary.BigEndian.PutUint32(again[16:], frameSum(seed, again))
+	return dst
+}
+
 // frameSum is the checksum of a frame: CRC-32 (IEEE 802.3) over all of it but the checksum itself.
 func frameSum(seed uint32, frame []byte) uint32 {
 	return crc32.Update(crc32.Update(seed, crc32.IEEETable, frame[:16]), crc32.IEEETable, frame[frameHeader:])
@@ -165,6 +297,18 @@ func frameLength(b []byte) (int64, bool) {
 		return 0, false
 	}
 	return frameHeader + int64(binary.BigEndian.Uint32(b[4:])), true
+}
+
+// writtenLength is the length that a frame had when its record was written, before the
+// payload was removed.
+func writtenLength(frame []byte) (int64, bool) {
+	const lengths = frameHeader + 42
+	if len(frame) < frameHeader+headerFixed {
+		return 0, false
+	}
+	s, t := int64(binary.BigEndian.Uint16(frame[lengths:])), int64(binary.BigEndian.Uint32(frame[lengths+2:]))
+	m, d := int64(binary.BigEndian.Uint32(frame[lengths+6:])), int64(binary.BigEndian.Uint32(frame[lengths+10:]))
+	return frameHeader + headerFixed + s + t + sha256.Size + 1 + saltBytes + m + d, true
 }
 
 // parseFrame decodes a whole frame; the reason says what is wrong with it. The result refers to b.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"path/filepath"
 	"slices"
 	"sort"
@@ -27,7 +28,7 @@ func (l segmentList) tail() *segment { return l[len(l)-1] }
 // bytes is the size of all segments.
 func (l segmentList) bytes() (n int64) {
 	for _, s := range l {
-		n += s.end.Load()
+		n += s.current().end.Load()
 	}
 	return n
 }
@@ -37,7 +38,7 @@ func (l segmentList) bytes() (n int64) {
 func loadSegments(files fileSystem, dir string) (id uuid.UUID, segments segmentList, drafts []string, err error) {
 	names, err := files.list(filepath.Join(dir, segmentFolder))
 	if err != nil {
-		return id, nil, nil, fmt.Errorf("list the segments of the event log: %w", err)
+		return id, nil, nil, &StorageError{Dir: dir, Operation: "list the segments", Err: err, Opening: true}
 	}
 	slices.Sort(names)
 	for _, name := range names {
@@ -50,13 +51,13 @@ func loadSegments(files fileSystem, dir string) (id uuid.UUID, segments segmentL
 		if !ok {
 			continue // not a file of the log
 		}
-		s, owner, err := loadSegment(files, dir, path)
+		s, err := loadSegment(files, dir, path)
 		if err != nil {
 			return id, nil, nil, errors.Join(err, segments.close())
 		}
 		segments = append(segments, s)
 		if len(segments) == 1 {
-			id = owner
+			id = s.id
 		}
 		damaged := func(reason string) error {
 			position := base + 1
@@ -68,7 +69,7 @@ func loadSegments(files fileSystem, dir string) (id uuid.UUID, segments segmentL
 		switch {
 		case s.base != base:
 			return id, nil, nil, damaged(fmt.Sprintf("the segment's header says base %d", s.base))
-		case owner != id:
+		case s.id != id:
 			return id, nil, nil, damaged("the segment is one of another log")
 		case len(segments) == 1 && (base != 0 || s.link != genesisOf(id)):
 			return id, nil, nil, errors.Join(&CorruptError{Dir: dir, Position: 1, File: s.name(), Reason: "the segments before this one are missing"}, segments.close())
@@ -77,31 +78,28 @@ func loadSegments(files fileSystem, dir string) (id uuid.UUID, segments segmentL
 	return id, segments, drafts, nil
 }
 
-func loadSegment(files fileSystem, dir, path string) (*segment, uuid.UUID, error) {
-	s := &segment{path: path, files: files}
+// loadSegment reads the header of a segment.
+func loadSegment(files fileSystem, dir, path string) (*segment, error) {
 	named, _ := segmentBase(filepath.Base(path))
-	var id uuid.UUID
-	var reason string
-	err := s.use(false, func(f file) error {
-		size, err := f.size()
-		if err != nil {
-			return err
-		}
-		header := make([]byte, min(size, segmentHeader))
-		if _, err := f.ReadAt(header, 0); err != nil && !errors.Is(err, io.EOF) {
-			return err
-		}
-		s.end.Store(size)
-		id, s.base, s.link, s.seed, reason = parseSegmentHeader(header)
-		return nil
-	})
+	s := &segment{path: path, files: files}
+	f, err := files.open(path)
 	if err != nil {
-		return nil, id, fmt.Errorf("read segment %s: %w", path, err)
+		return nil, &StorageError{Dir: dir, Operation: "open a segment", Err: err, Opening: true}
 	}
+	header := make([]byte, segmentHeader)
+	n, err := f.ReadAt(header, 0)
+	if err != nil && !errors.Is(err, io.EOF) {
+		return nil, errors.Join(&StorageError{Dir: dir, Operation: "read a segment", Err: err, Opening: true}, f.Close())
+	}
+	h, reason := parseSegmentHeader(header[:n])
 	if reason != "" {
-		return nil, id, &CorruptError{Dir: dir, Position: named + 1, File: s.name(), Reason: reason}
+		return nil, errors.Join(&CorruptError{Dir: dir, Position: named + 1, File: s.name(), Reason: reason}, f.Close())
 	}
-	return s, id, nil
+	s.base, s.link, s.id = h.base, h.link, h.id
+	if s.now, err = s.adopt(f); err != nil {
+		return nil, s.damage(dir, err)
+	}
+	return s, f.Close()
 }
 
 func (l segmentList) close() error {
@@ -116,24 +114,29 @@ func (l segmentList) close() error {
 type cursor struct {
 	position uint64 // of the record before
 	link     hash   // of the record before
-	offset   int64  // where the record before ends, in the segment that holds it
+	offset   int64  // where the record before ended when it was written, in the segment that holds it
 }
 
 // scanSegments calls visit for every record after the cursor, up to position last, in
-// order, and checks each against the one before. Each segment must end where the next one
-// begins. The record is overwritten by later calls. Damage is a *CorruptError.
-func scanSegments(ctx context.Context, dir string, segments segmentList, from cursor, last uint64, visit func(*stored, place) error) (cursor, error) {
+// order, and checks each against the one before. how says how the segments are opened. Each
+// segment must end where the next one begins. The record is overwritten by later calls. Damage is a *CorruptError.
+func scanSegments(ctx context.Context, dir string, segments segmentList, how opening, from cursor, last uint64, visit func(*stored, place) error) (cursor, error) {
 	for i, s := range segments {
 		if i+1 < len(segments) && segments[i+1].base <= from.position || from.position >= last {
 			continue
 		}
-		err := s.use(i < maxOpenSegments, func(f file) error {
-			scan := s.scanner(f, s.end.Load())
+		how := how
+		if how == keep && i >= maxOpenSegments {
+			how = once
+		}
+		err := s.use(how, func(o opened) error {
+			scan := o.scanner(o.end.Load())
+			after := from // visits begin behind it
 			switch {
-			case s.base != from.position:
-				scan.offset, scan.position, scan.link = from.offset, from.position, from.link
-			case s.link != from.link:
+			case s.base == from.position && s.link != from.link:
 				return &badRecord{s.base + 1, 0, "the segment does not continue the hash chain"}
+			case s.base != from.position && !o.scavenged:
+				scan.offset, scan.written, scan.position, scan.link = from.offset, from.offset, from.position, from.link
 			}
 			newest := scan.offset // of the newest record
 			for scan.position < last {
@@ -147,12 +150,18 @@ func scanSegments(ctx context.Context, dir string, segments segmentList, from cu
 				if err != nil {
 					return err
 				}
-				newest = at.offset
+				newest = r.offset
+				if r.Position <= after.position {
+					if r.Position == after.position && r.chain != after.link {
+						return &badRecord{r.Position, r.offset, "the record is not the one that was expected there"}
+					}
+					continue
+				}
 				if err := visit(&r, at); err != nil {
 					return err
 				}
 			}
-			from = cursor{scan.position, scan.link, scan.offset}
+			from = cursor{scan.position, scan.link, scan.written}
 			if i+1 < len(segments) && from.position == segments[i+1].base {
 				switch {
 				case scan.offset != scan.limit:
@@ -162,12 +171,12 @@ func scanSegments(ctx context.Context, dir string, segments segmentList, from cu
 				}
 			}
 			if from.position < last && i+1 < len(segments) && segments[i+1].base != from.position {
-				return &badRecord{min(segments[i+1].base, from.position) + 1, from.offset, fmt.Sprintf("the segment ends with position %d; the next one begins after position %d", from.position, segments[i+1].base)}
+				return &badRecord{min(segments[i+1].base, from.position) + 1, scan.offset, fmt.Sprintf("the segment ends with position %d; the next one begins after position %d", from.position, segments[i+1].base)}
 			}
 			return nil
 		})
 		var bad *badRecord
-		if errors.As(err, &bad) {
+		if errors.As(err, &bad) || errors.Is(err, fs.ErrNotExist) {
 			return from, s.damage(dir, err)
 		}
 		if err != nil {
@@ -176,7 +185,7 @@ func scanSegments(ctx context.Context, dir string, segments segmentList, from cu
 	}
 	if from.position < last {
 		tail := segments.tail()
-		return from, &CorruptError{Dir: dir, Position: from.position + 1, File: tail.name(), Offset: tail.end.Load(), Reason: "acknowledged records are missing at the end of the log"}
+		return from, &CorruptError{Dir: dir, Position: from.position + 1, File: tail.name(), Offset: tail.current().end.Load(), Reason: "acknowledged records are missing at the end of the log"}
 	}
 	return from, nil
 }

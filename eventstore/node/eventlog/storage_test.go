@@ -21,9 +21,22 @@ import (
 type fullDisk struct {
 	vfs.FS
 	full atomic.Bool
+	left atomic.Int64 // writes until it is full, when it is counted
+}
+
+// fullAfter lets the disk take some more writes.
+func (d *fullDisk) fullAfter(writes int) { d.left.Store(int64(writes) + 1) }
+
+// room empties the disk.
+func (d *fullDisk) room() {
+	d.left.Store(0)
+	d.full.Store(false)
 }
 
 func (d *fullDisk) err() error {
+	if d.left.Load() > 0 && d.left.Add(-1) == 0 {
+		d.full.Store(true)
+	}
 	if d.full.Load() {
 		return &os.PathError{Op: "write", Path: "index", Err: errFull}
 	}

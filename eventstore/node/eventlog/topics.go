@@ -48,8 +48,8 @@ func (w *Watch) Close() {
 	}
 }
 
-// wake wakes the watchers of the streams that were written, and those of AllStream.
-func (t *topics) wake(streams map[string]*streamState) {
+// wake wakes the watchers of the streams that were written, of those that list the events, and of AllStream.
+func (t *topics) wake(streams map[string]*streamState, listed []*indexHead) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if len(t.watchers) == 0 {
@@ -61,6 +61,9 @@ func (t *topics) wake(streams map[string]*streamState) {
 		if state.tombstoned {
 			t.wakeOne(MetaStream(stream))
 		}
+	}
+	for _, h := range listed {
+		t.wakeOne(h.stream)
 	}
 }
 

@@ -78,6 +78,9 @@ func (i StreamInfo) Exists() bool { return i.Last >= 0 && !i.SoftDeleted }
 
 // Stream returns what a read of the stream shows, after $maxCount, $maxAge, $tb and deletions.
 func (v *View) Stream(stream string) (StreamInfo, error) {
+	if IsIndexStream(stream) {
+		return v.indexStream(stream)
+	}
 	s, err := v.log.state(v.snapshot, stream)
 	if err != nil {
 		return StreamInfo{}, err
@@ -90,16 +93,52 @@ func (v *View) Stream(stream string) (StreamInfo, error) {
 		}
 		info.Tombstoned = info.Tombstoned || base.tombstoned
 		info.First = uint64(max(0, s.last)) // as if $maxCount were 1
-		return info, nil
+		return info, nil                    // a scavenge leaves the newest
 	}
 	if s.last < 0 {
 		return info, nil
 	}
 	info.First = firstByCount(s)
 	if s.metadata.MaxAgeSeconds > 0 && info.First <= uint64(s.last) {
-		info.First, err = v.firstByAge(stream, info.First, uint64(s.last), s.metadata.MaxAgeSeconds)
+		now, _ := v.log.clock.now()
+		oldest := ticks(now) - s.metadata.MaxAgeSeconds*TicksPerSecond
+		if info.First, err = v.firstByAge(stream, info.First, uint64(s.last), oldest); err != nil {
+			return info, err
+		}
 	}
+	info.First, err = v.firstKept(stream, info.First, uint64(s.last))
 	return info, err
+}
+
+// firstKept returns the first of the revisions whose payload was not removed; last + 1 when
+// all were. A scavenge takes the oldest first, so that they are the beginning of a stream;
+// they are seen where metadata has made visible again what was hidden when it ran.
+func (v *View) firstKept(stream string, first, last uint64) (uint64, error) {
+	if first > last || !v.log.scavenged.Load() {
+		return first, nil
+	}
+	segments := *v.log.segments.Load()
+	var failed error
+	removed := func(revision uint64) bool {
+		value, err := v.log.readValue(v.snapshot, appendRevisionKey(nil, stream, revision))
+		if err != nil {
+			failed = err
+			return false
+		}
+		if at, ok := parsePlace(value); !ok || !segments.find(at.position).current().scavenged {
+			return false // an entry that is missing is found by the read
+		}
+		record, err := v.log.recordAt(v.snapshot, stream, revision)
+		if err != nil {
+			failed = err
+		}
+		return record.Redacted
+	}
+	if !removed(first) {
+		return first, failed
+	}
+	n := sort.Search(int(min(last-first+1, math.MaxInt)), func(i int) bool { return failed != nil || !removed(first+uint64(i)) })
+	return first + uint64(n), failed
 }
 
 // firstByCount returns the first revision that $tb and $maxCount leave visible.
@@ -111,12 +150,10 @@ func firstByCount(s *streamState) uint64 {
 	return uint64(max(0, first))
 }
 
-// firstByAge returns the first revision that $maxAge leaves visible, by bisection:
+// firstByAge returns the first revision that was stamped at oldest or later, by bisection:
 // creation stamps never decrease. Where a clock that was ahead was set right they do, once;
 // then the result is still a revision that is young enough after one that is not.
-func (v *View) firstByAge(stream string, first, last uint64, maxAge int64) (uint64, error) {
-	now, _ := v.log.clock.now()
-	oldest := ticks(now) - maxAge*TicksPerSecond
+func (v *View) firstByAge(stream string, first, last uint64, oldest int64) (uint64, error) {
 	var failed error
 	n := sort.Search(int(min(last-first+1, math.MaxInt)), func(i int) bool {
 		record, err := v.log.recordAt(v.snapshot, stream, first+uint64(i))
@@ -173,11 +210,31 @@ func (v *View) ReadAll(ctx context.Context, from uint64, backwards bool, page Pa
 	return v.log.readPlaces(ctx, places, backwards, checkChain)
 }
 
-// ReadStream reads the records with revisions first … last, in either direction. It checks
-// that revisions are consecutive. Errors: *CorruptError, *IndexError, or that of ctx.
+// ReadStream reads the records with revisions first … last, in either direction, but for
+// those whose payload was removed. It checks that revisions are consecutive. Errors:
+// *CorruptError, *IndexError, or that of ctx.
 func (v *View) ReadStream(ctx context.Context, stream string, first, last uint64, backwards bool, page Page) ([]Record, error) {
+	for {
+		records, err := v.readStream(ctx, stream, first, last, backwards, page)
+		if err != nil || len(records) == 0 {
+			return nil, err
+		}
+		kept := slices.DeleteFunc(records, func(r Record) bool { return r.Redacted })
+		if len(kept) > 0 || backwards { // what is before a removed payload is removed too
+			return kept, nil
+		}
+		if first, err = v.firstKept(stream, first, last); err != nil || first > last {
+			return nil, err
+		}
+	}
+}
+
+func (v *View) readStream(ctx context.Context, stream string, first, last uint64, backwards bool, page Page) ([]Record, error) {
 	if first > last || last > TombstoneRevision {
 		return nil, nil
+	}
+	if IsIndexStream(stream) {
+		return v.readIndexStream(ctx, stream, first, last, backwards, page)
 	}
 	h, err := v.log.head(v.snapshot, stream)
 	if err != nil {
@@ -311,6 +368,13 @@ func (v *View) Event(stream string, revision uint64) (Record, bool, error) {
 	if err != nil || info.Tombstoned || !info.Exists() || revision < info.First || revision > uint64(info.Last) {
 		return Record{}, false, err
 	}
+	if IsIndexStream(stream) {
+		records, err := v.readIndexStream(context.Background(), stream, revision, revision, false, Page{Records: 1, Bytes: 1})
+		if err != nil || len(records) == 0 {
+			return Record{}, false, err
+		}
+		return records[0], true, nil
+	}
 	record, err := v.log.recordAt(v.snapshot, stream, revision)
-	return record, err == nil, err
+	return record, err == nil && !record.Redacted, err
 }

@@ -148,7 +148,7 @@ func checkTarget(op operation, stream string, expected Expected) error {
 		return &InvalidRequestError{"the stream name is empty"}
 	case len(stream) > MaxStreamNameBytes-len(metaPrefix):
 		return &InvalidRequestError{fmt.Sprintf("the stream name is longer than %d bytes", MaxStreamNameBytes-len(metaPrefix))}
-	case stream == AllStream:
+	case stream == AllStream, IsIndexStream(stream):
 		return &AccessDeniedError{Stream: stream, Operation: "write"}
 	case op != opAppend && IsMetaStream(stream):
 		return &AccessDeniedError{Stream: stream, Operation: "deletion"}
@@ -193,6 +193,7 @@ type writer struct {
 	drafts  []Record // of the request being decided
 	group   []byte   // frames of the group
 	batch   *pebble.Batch
+	listed  indexStreams
 	changed map[string]*streamState // streams the group writes to
 	decided []*request
 }
@@ -274,9 +275,7 @@ func (w *writer) decide(r *request) (Result, error) {
 func (w *writer) commit() {
 	var failure error
 	if len(w.group) > 0 {
-		if failure = w.writeGroup(); failure != nil {
-			w.log.fail(failure)
-		}
+		failure = w.writeGroup()
 	}
 	for i, r := range w.decided {
 		if failure != nil {
@@ -308,12 +307,23 @@ func (w *writer) tidy() error {
 }
 
 // writeGroup writes the group's records with one sync, names the newest in the head file,
-// indexes them, and lets readers see them.
-func (w *writer) writeGroup() error {
+// checks that both files are still in the folder, indexes the records, and lets readers see
+// them. An error ends the taking of appends.
+func (w *writer) writeGroup() (failure error) {
 	if err := w.log.Err(); err != nil {
 		return err
 	}
-	err := w.tail.use(true, func(f file) error {
+	w.log.writing.Lock()
+	defer w.log.writing.Unlock()
+	defer func() {
+		if failure != nil {
+			w.log.fail(failure)
+		}
+	}()
+	if err := w.log.checkTail(); err != nil { // a write behind the end of a file that was cut would hide that
+		return err
+	}
+	err := w.tail.use(keep, func(f opened) error {
 		if _, err := f.WriteAt(w.group, w.durable.offset); err != nil {
 			// what was written of the group would be found as a torn write; without it there is nothing to find
 			_ = f.truncate(w.durable.offset)
@@ -332,11 +342,17 @@ func (w *writer) writeGroup() error {
 	if _, err := w.log.headFile.WriteAt(mark.encode(), 0); err != nil {
 		return w.log.storageError("write the head file", err)
 	}
-	w.tail.end.Store(reached.offset)
+	w.tail.current().end.Store(reached.offset)
+	if err := w.log.checkNewest(); err != nil {
+		return err
+	}
 	for stream, state := range w.changed {
 		if err := w.batch.Set(headKey(stream), state.encode(), nil); err != nil {
 			return w.log.doubtIndex("it takes no entry", err)
 		}
+	}
+	if err := w.listed.putHeads(w.batch); err != nil {
+		return w.log.doubtIndex("it takes no entry", err)
 	}
 	if err := w.batch.Set(stateKey, indexState{w.log.id, reached}.encode(), nil); err != nil {
 		return w.log.doubtIndex("it takes no entry", err)
@@ -348,7 +364,8 @@ func (w *writer) writeGroup() error {
 	w.batch = w.log.index.NewBatch()
 	w.durable = reached
 	w.log.publish(newView(w.log, reached.position))
-	w.log.topics.wake(w.changed)
+	w.log.topics.wake(w.changed, w.listed.touched)
+	w.listed.applied()
 	clear(w.changed)
 	w.group = w.group[:0]
 	if cap(w.group) > maxIdleBuffer {
@@ -380,7 +397,7 @@ func (w *writer) append(r *request) (Result, error) {
 		return Result{}, err
 	}
 	var base *streamState
-	if IsMetaStream(r.stream) {
+	if IsMetaStream(r.stream) && !IsIndexStream(baseStream(r.stream)) {
 		if base, err = w.state(baseStream(r.stream)); err != nil {
 			return Result{}, err
 		}
@@ -600,9 +617,12 @@ func (w *writer) encodeDrafts() error {
 			return w.giveUp(fmt.Errorf("read random bytes: %w", err))
 		}
 		start := len(w.group)
-		w.group, w.chain = appendFrame(w.group, w.tail.seed, w.durable.position, r, i == len(w.drafts)-1, salt, w.chain)
+		w.group, w.chain = appendFrame(w.group, w.tail.current().seed, w.durable.position, r, i == len(w.drafts)-1, salt, w.chain)
 		at := place{r.Position, w.durable.offset + int64(start), uint32(len(w.group) - start)}
 		if err := putPlace(w.batch, r.Stream, r.Revision, at); err != nil {
+			return w.giveUp(err)
+		}
+		if err := w.listed.add(w.batch, r, at); err != nil {
 			return w.giveUp(err)
 		}
 		w.recent.add(r.ID, r.Stream, recordedAt{r.Revision, r.Position}, int(at.length)-frameHeader)
@@ -674,6 +694,7 @@ func newWriter(l *Log, random io.Reader, tail tailState) *writer {
 		durable:      tail.end,
 		indexed:      tail.end.position,
 		batch:        l.index.NewBatch(),
+		listed:       indexStreams{log: l},
 		changed:      map[string]*streamState{},
 	}
 }

@@ -7,21 +7,26 @@ admissible point is a proof that the claim is false there.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 
 from . import budget
 from .assumptions import Assumptions
 from .critical import STEPPED
-from .deciding import ENOUGH_DIGITS, decide, height, hidden
+from .deciding import ENOUGH_DIGITS, constant_parts, decide, height, hidden
+from .evaluation import EMPTY as NOWHERE
 from .evaluation import Environment, evaluate
 from .findings import Refuted, Witness
 from .machine import rounding, widened
 from .points import Point, Points, environment
 from .stand_ins import told, undefined_functions
-from .tree import Refused, Tree, constants, free_symbols, is_call, reals, walk
-from .values import WITHHELD, Comparison, Kind, NonValue, Relation, Value, is_number, whole
+from .tree import Refused, Tree, arguments, constants, free_symbols, is_call, reals, walk
+from .values import WITHHELD, Comparison, Kind, NonValue, Relation, Undecided, Value, compare, is_number, precision, whole
 
 Claim = tuple[Tree, Tree]
+
+# Bits with which two points are looked at once more, at most with so much of the budget; of that many a step is counted.
+CLOSER_BITS, CLOSER_POINTS, CLOSER_SHARE, STEP_BITS = (4096, 40_000), 2, 0.4, 16
 
 # Heads by which an expression says where it has which value.
 CHOOSING = ("ConditionalExpression", "Piecewise", "If", "Boole", "KroneckerDelta", "DiscreteDelta", "UnitBox")
@@ -125,6 +130,8 @@ def survey(
     seen.stepped = not points.no_step_missed and any(is_call(part, *STEPPED) for claim in claims for side in claim for part in walk(side))
     refused: Refused | None = None
     chosen_values = any(is_call(part, *CHOOSING) for _, right in claims for part in walk(right))
+    everywhere = infinite_everywhere(claims)
+    unseen: list[Point] = []
     lossy = printed and any(reals(side) for claim in claims for side in claim)
     for point in chosen:
         if keep is not None and not keep(point):
@@ -136,14 +143,37 @@ def survey(
         except Refused as problem:
             refused = refused or problem
             continue
+        if found.relation is Relation.OVERLAP and found.digits < ENOUGH_DIGITS and not point.special and len(unseen) < CLOSER_POINTS:
+            unseen.append(point)
         if seen.sample is None and is_number(found.left):
             seen.sample = point, found.left
-        _add(seen, point, found, partial, chosen_values)
+        _add(seen, point, found, partial=partial, chosen_values=chosen_values, everywhere=everywhere)
         if len(seen.differences) >= enough_differences:
             break
     if refused is not None and not seen.regions:
         raise refused
+    if not seen.differences and unseen and not lossy:
+        closer(seen, claims, unseen, printed)
     return seen
+
+
+def closer(seen: Survey, claims: Sequence[Claim], points: Sequence[Point], printed: bool) -> None:
+    """Looks with many more bits at points where the sides agree, though not to all that the numbers in them call for: Zeta[2000] is not 1."""
+
+    def look() -> bool:
+        for bits in CLOSER_BITS:
+            for point in points:
+                left, right = environment(point), environment(point, printed=printed)
+                for i, (a, b) in enumerate(claims):
+                    budget.step(bits // STEP_BITS)
+                    with suppress(Undecided, Refused), precision(bits):
+                        found = compare(evaluate(a, left), evaluate(b, right))
+                        if found.relation is Relation.DIFFERENT and is_number(found.left) and is_number(found.right):
+                            seen.differences.append((point, replace(found, claim=i)))
+                            return True
+        return False
+
+    budget.attempted(look, CLOSER_SHARE)
 
 
 def at_point(claims: Sequence[Claim], left: Environment, right: Environment, lossy: bool = False) -> Comparison:
@@ -169,11 +199,32 @@ def at_point(claims: Sequence[Claim], left: Environment, right: Environment, los
     return worst
 
 
-def _add(seen: Survey, point: Point, found: Comparison, partial: bool, chosen_values: bool) -> None:
-    """chosen_values: the right sides say themselves where they have which value, so that none is missing because a pole is removable."""
+def infinite_everywhere(claims: Sequence[Claim]) -> tuple[bool, bool]:
+    """Whether a left and a right side hold an infinity that depends on no symbol: no pole that might be removable."""
+
+    def holds(side: Tree) -> bool:
+        for part in (side, *constant_parts(side)) if isinstance(side, tuple) else (side,):
+            if not free_symbols(part) and not any(is_call(inner, "C", "Slot") for inner in walk(part)):
+                with suppress(Undecided, Refused):
+                    if _infinite(evaluate(part, NOWHERE)):
+                        return True
+        return any(part in ("Infinity", "ComplexInfinity") for part in arguments(side))
+
+    left, right = (any(holds(claim[i]) for claim in claims) for i in (0, 1))
+    return left, right
+
+
+def _add(seen: Survey, point: Point, found: Comparison, *, partial: bool, chosen_values: bool, everywhere: tuple[bool, bool]) -> None:
+    """chosen_values: the right sides say themselves where they have which value, so that none is missing because a pole is removable;
+    everywhere: the sides that hold an infinity whatever the symbols are."""
     region = seen.regions.setdefault(point.region, Region())
     if found.relation is Relation.DIFFERENT:
-        if point.values and (_infinite(found.left) or _infinite(found.right)):
+        if (
+            point.values
+            and (_infinite(found.left) or _infinite(found.right))
+            and not (_infinite(found.left) and everywhere[0])
+            and not (_infinite(found.right) and everywhere[1])
+        ):
             # A pole of one side: where it is removable the other side has its limit, so nothing follows. Poles lie at special
             # places and at whole numbers; elsewhere a side may be infinite all over the region.
             if (point.special or any(whole(value) is not None for value in point.values.values())) and not (chosen_values and _infinite(found.right)):

@@ -10,6 +10,7 @@ from flint import arb, fmpq
 from . import budget
 from .expansion import VARIABLE, Constant, Expander, Germ, exactly
 from .growth import ONE, Monomial, X, combined, form_value, order, product
+from .logarithms import LOGARITHMS
 from .reality import is_real
 from .tree import Refused, Tree, arguments, free_symbols, is_call, minus, plus, power, rational, replace, times
 from .values import INFINITY, MINUS_INFINITY, NonValue, Undecided, Value, complex_ball, is_number, whole
@@ -120,6 +121,11 @@ def _expand(node: Tree, on: Expander) -> Germ:  # noqa: C901 (a table of cases)
         return expand(BY_EXPONENTIALS[head](args[0]), on)
     if head == "Log":
         return on.log(inner)
+    if head in LOGARITHMS:
+        try:
+            return _function(head, inner, args[0], on, ())
+        except Undecided:  # beside a cut, where logarithms know their side
+            return expand(LOGARITHMS[head](args[0]), on)
     return _function(head, inner, args[0], on, ())
 
 

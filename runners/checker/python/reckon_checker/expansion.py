@@ -258,8 +258,7 @@ class Expander:
             return result
         monomial, constant, small = self.relative(germ)
         power_of = exponent.rational()
-        if k is None:
-            self.off_the_cut(monomial, constant, small)
+        turned = self.turns_below(monomial, constant, small) if k is None else False
         head: Monomial
         if power_of is not None:
             head = raised(monomial, power_of)
@@ -294,6 +293,8 @@ class Expander:
 
         tail = self.composed(small, binomial, bound)
         constant_power = Constant(power(constant.tree, exponent.tree)) if constant.tree != 1 else Constant(1)
+        if turned:
+            constant_power = Constant(times(constant_power.tree, power("E", times(-2, "I", "Pi", exponent.tree))))
         return self.times(Germ({head: constant_power}), tail)
 
     def off_the_cut(self, monomial: Monomial, constant: Constant, small: Germ) -> None:
@@ -308,12 +309,40 @@ class Expander:
         if not_positive(ball * (1 + acb(arb(0, radius), arb(0, radius)))):
             raise Undecided("a branch cut")
 
+    def turns_below(self, monomial: Monomial, constant: Constant, small: Germ) -> bool:
+        """Whether c m (1 + d) lies below the negative axis on the whole range, c being negative: its argument is 2 Pi less than that of c.
+        Raises Undecided where it may be on either side."""
+        try:
+            self.off_the_cut(monomial, constant, small)
+        except Undecided:
+            ball = constant.ball
+            if not (ball.imag.is_zero() and ball.real < 0) or any(not form_value(form).imag.is_zero() for _, form in monomial):
+                raise
+            return self.imaginary_sign(small) > 0
+        return False
+
+    def imaginary_sign(self, germ: Germ) -> int:
+        """The sign of the imaginary part of an expansion on the whole range: of its leading term, where that outweighs the rest everywhere."""
+        if any(not form_value(form).imag.is_zero() for m in germ.terms for _, form in m):
+            raise Undecided("a branch cut")
+        sloped = Germ({m: Constant(("Im", c.tree)) for m, c in germ.terms.items() if not c.ball.imag.is_zero()}, germ.remainder)
+        first, constant = self.lead(sloped)
+        rest = arb(0)
+        for monomial, other in sloped.terms.items():
+            if monomial != first:
+                rest += arb(abs(other.ball).upper()) * self.range.supremum(product(monomial, first, fmpq(-1)))
+        if germ.remainder is not None:
+            rest += germ.remainder[1] * self.range.supremum(product(germ.remainder[0], first, fmpq(-1)))
+        if not abs(constant.ball.real) > rest:
+            raise Undecided("a branch cut")
+        return 1 if constant.ball.real > 0 else -1
+
     def is_real(self, germ: Germ) -> bool:
         return germ.remainder is None and all(c.ball.imag.is_zero() and all(form_value(f).imag.is_zero() for _, f in m) for m, c in germ.terms.items())
 
     def log(self, germ: Germ) -> Germ:
         monomial, constant, small = self.relative(germ)
-        self.off_the_cut(monomial, constant, small)
+        turned = self.turns_below(monomial, constant, small)
         parts = [Germ({growth(key): Constant(form_tree(form))}) for key, form in monomial]
 
         def bound(k: int, radius: arb) -> arb:
@@ -321,6 +350,7 @@ class Expander:
 
         series = self.composed(small, lambda k: exactly(fmpq((-1) ** (k + 1), k)) if k else Constant(0), bound)
         head = [] if constant.tree == 1 else [self.constant(("Log", constant.tree))]
+        head += [self.constant(times(-2, "I", "Pi"))] if turned else []
         return self.sum([*parts, *head, series])
 
     def exp(self, germ: Germ) -> Germ:

@@ -10,7 +10,10 @@ from typing import Any, TypeAlias, Union
 
 from .tree import Tree
 from .tree import show as show_tree
-from .values import Value, apart, show
+from .values import Value
+from .wording import apart, equation
+
+NO_DIFFERENCE = "no difference was found"
 
 
 @dataclass(frozen=True)
@@ -28,9 +31,10 @@ class Witness:
     place: tuple[int, ...] = ()
 
     def sentence(self) -> str:
-        where = ", ".join(f"{name if isinstance(name, str) else show_tree(name)} = {show(value)}" for name, value in sorted(self.point.items(), key=str))
-        expected, found = apart(self.expected, self.found)
+        where = ", ".join(equation(name if isinstance(name, str) else show_tree(name), value) for name, value in sorted(self.point.items(), key=str))
+        expected, found, off = apart(self.expected, self.found)
         text = f"the sides {expected} and {found} of what is to be an equation differ" if self.sides else f"{expected} is expected, the answer gives {found}"
+        text += f" by {off}" if off and self.sides else f", which is off by {off}" if off else ""
         if self.place:
             text = f"entry {'.'.join(map(str, self.place))}: {text}"
         heads = [*([f"at {where}"] if where else []), *([self.what] if self.what else [])]
@@ -61,7 +65,7 @@ class Verified:
 class Supported:
     """An independent route agrees: support, not proof."""
 
-    residual: str = "0"
+    residual: str = NO_DIFFERENCE
 
 
 @dataclass(frozen=True)

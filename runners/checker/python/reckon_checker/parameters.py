@@ -13,11 +13,12 @@ from . import budget
 from .assumptions import COMPARISONS, Assumptions
 from .deciding import decide
 from .evaluation import Environment, evaluate
-from .findings import Open, Refuted, Sampled, Statement, Supported, Witness
+from .findings import NO_DIFFERENCE, Open, Refuted, Sampled, Statement, Supported, Witness
 from .machine import loosened
 from .points import Name, Point, Points, environment
 from .tree import Refused, Tree, free_symbols, is_call, walk
-from .values import Comparison, NonValue, Relation, Undecided, Value
+from .values import Comparison, NonValue, Relation, Undecided, Value, ball, is_number, spread
+from .wording import within
 
 SAMPLES = 4
 EDGES, EDGE_SHARE = 10, 0.1  # further values, and the share of the budget that is left for each
@@ -111,7 +112,9 @@ def sampled(names: set[str], trees: list[Tree], conditions: list[Tree], seed: in
             break
         if isinstance(one, Refuted):
             return one
-    return Open("decided for some parameters only") if opened else Supported()
+    if opened:
+        return Open("decided for some parameters only")
+    return Supported() if names else found
 
 
 def judged(expected: Callable[[], Value], answer: Tree, values: Known, note: str = "") -> Sampled:
@@ -126,7 +129,14 @@ def judged(expected: Callable[[], Value], answer: Tree, values: Known, note: str
         if isinstance(found.right, NonValue) and isinstance(found.left, NonValue) and found.left.kind == found.right.kind:
             return Supported()
         return Open("no value to compare")
-    return Supported()
+    return Supported(remaining(found))
+
+
+def remaining(found: Comparison) -> str:
+    """What is known of the difference of two values that were not told apart."""
+    if found.relation is Relation.OVERLAP and is_number(found.left) and is_number(found.right):
+        return within(spread(ball(found.left), ball(found.right)))
+    return NO_DIFFERENCE
 
 
 def values_only(answer: Tree, name: str) -> Refuted | None:

@@ -23,6 +23,7 @@ from .regions import have_insides
 from .signs import Signs
 from .tree import Refused, Tree, free_symbols
 from .values import Gaussian, Undecided, Value, gaussian, is_number, precision
+from .wholes import SMALL, counting, near_numbers
 
 Name = str | tuple[Tree, ...]
 
@@ -146,6 +147,7 @@ class Points:
         for _ in range(3):
             yield Point({name: self._integer() if self.is_integer(name) else self._generic(0, 3) for name in self.free}, "positive")
         yield from self._signs()
+        yield from self._counting()
         lines = 3 if len(self.free) < 3 else 1
         for name in self.free:
             for line in range(1 if len(self.free) == 1 else lines):
@@ -165,6 +167,18 @@ class Points:
                     values[name] = -size if negative else size
                 yield Point(values, f"{label}, signs {pattern}")
 
+    def _counting(self) -> Iterator[Point]:
+        """Whole numbers for symbols of which functions of whole numbers alone are taken, though nothing is assumed of them."""
+        names = sorted(name for name in counting(self.expressions) if name in self.free and not self.is_integer(name))
+        for i in range(len(SMALL) if names else 0):
+            whole: dict[Name, Value] = {name: fmpq(SMALL[(i + j * (i + 1)) % len(SMALL)]) for j, name in enumerate(names)}
+            yield Point({**{name: self._any_real(name) for name in self.free}, **whole}, "whole numbers")
+        for name in names:
+            for n in near_numbers([*self.expressions, *self.assumptions.conditions], name):
+                values = {other: fmpq(SMALL[j]) if other in names else self._any_real(other) for j, other in enumerate(self.free[: len(SMALL)])}
+                if len(values) == len(self.free):
+                    yield Point({**values, name: fmpq(n)}, "whole numbers near those that stand there")
+
     def _along(self, name: Name, line: int) -> Iterator[Point]:
         """Cells along the line of one symbol, the others fixed at random."""
         others: dict[Name, Value] = {other: self._any_real(other) for other in self.free if other != name}
@@ -173,6 +187,8 @@ class Points:
             env = Environment(others, constants=constants_of(others))
             for place in whole_places(self.critical, str(name), env):
                 yield Point({**others, name: place}, f"{label}, at a special place", special=True)
+            for n in near_numbers([*self.expressions, *self.assumptions.conditions], str(name)):
+                yield Point({**others, name: fmpq(n)}, f"{label}, near numbers that stand there")
             for n in INTEGERS:
                 yield Point({**others, name: fmpq(n)}, f"{label}, {'negative' if n < 0 else 'zero' if n == 0 else 'even' if n % 2 == 0 else 'odd'}")
             return

@@ -23,6 +23,7 @@ NARROW = arb(10) ** -26
 FINE_BITS = 192
 STARTS = (3, 5, 7, 10, 14)
 MAX_PIECES = 300
+BOTH_WAYS = "one part of the integral grows to Infinity and another to -Infinity"
 EVALUATIONS = 3000
 FINE_EVALUATIONS = 1500  # a second look is not to cost more than the first
 FINE_START = 5
@@ -41,7 +42,7 @@ def backwards(integrand: Tree, name: str, low: Tree, high: Tree, goal: arb) -> a
     try:
         return -between(integrand, name, low, high, goal)
     except Divergent as proof:
-        raise Divergent(-proof.sign, proof.why) from proof
+        raise Divergent(-proof.sign, proof.why, proof.both) from proof
 
 
 def between(integrand: Tree, name: str, low: Tree, high: Tree, goal: arb = WIDEST) -> acb:
@@ -92,6 +93,8 @@ class Together:
     def conclude(self) -> None:
         if self.divergent:
             signs = {proof.sign for proof in self.divergent}
+            if {1, -1} <= signs or any(proof.both for proof in self.divergent):
+                raise Divergent(0, BOTH_WAYS, both=True)
             raise Divergent(signs.pop() if len(signs) == 1 and self.unknown is None else 0, self.divergent[0].why)
         if self.unknown is not None:
             raise self.unknown

@@ -105,6 +105,7 @@ def check(task: dict[str, Any]) -> dict[str, Any]:
     try:
         task = decoded(task)
         vocabulary.require_known(task)
+        stand_ins.begin(task)
         task = explicit.written_out(extrema.of_numbers(task))
         if task["kind"] != "equations":
             task = stand_ins.indexed(task)
@@ -115,9 +116,9 @@ def check(task: dict[str, Any]) -> dict[str, Any]:
         if task["kind"] in OF_TWO_READINGS:
             found = readings.in_both(task, found, lambda read: procedure(read, seed))
         if isinstance(found, Verified) and (task["kind"] == "truth" or not found.exact) and stand_ins.mentioned(task):
-            found = Supported(found.residual)  # what holds of the stand-in need not hold of every function
+            found = Supported()  # what holds of the stand-in need not hold of every function
         if isinstance(found, Verified) and (task["kind"] == "truth" or not found.exact) and hides_kinks(task):
-            found = Supported(found.residual)  # there may be places at which nothing was looked at
+            found = Supported()  # there may be places at which nothing was looked at
         if isinstance(found, Refuted) and task["kind"] in OF_EXACT_NUMBERS and not tree.kept_by_machines(*stand_ins.parts(task)):
             found = Open("decimals that stand for intervals")
         return as_reply(found)

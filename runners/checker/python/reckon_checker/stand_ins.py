@@ -7,13 +7,36 @@ from collections.abc import Iterator
 from functools import lru_cache
 from typing import Any
 
-from .tree import Tree, is_call, replace, show, undefined
+from .tree import Tree, is_call, replace, show, undefined, walk
 
 
-@lru_cache(maxsize=256)
+class _State:
+    complex_values = False  # set by begin, for one task
+
+
+OF_PARTS = ("Re", "Im", "Arg", "Abs", "Conjugate", "Sign", "ReIm", "AbsArg")
+OF_CALCULUS = ("D", "Dt", "Integrate", "Limit", "Sum", "Product", "Grad", "Div", "Curl", "Laplacian")
+
+
+def begin(task: dict[str, Any]) -> None:
+    """Chooses functions for a task: with complex values for real arguments where the parts of these matter (Im[f[x]] is not 0), and where
+    nothing is assumed of the functions and nothing is done with them that is usual for real ones only."""
+    trees = list(parts(task))
+    assumed = any(undefined_functions(condition) for condition in parts(task.get("assumptions") or []))
+    calls = [part for node in trees for part in walk(node) if isinstance(part, tuple)]
+    split = any(is_call(call, *OF_PARTS) and undefined_functions(call) for call in calls)
+    usual = any(is_call(call, *OF_CALCULUS) or is_call(call[0], "Derivative") for call in calls)
+    _State.complex_values = task.get("kind") in ("identities", "identities_sampled") and split and not assumed and not usual
+
+
 def stand_in(name: str, arity: int) -> Tree:
     """A fixed smooth function, as a pure function, that stands for the undefined function of that name: what holds of
     every function holds of it, so a difference found with it is a proof."""
+    return _made(name, arity, _State.complex_values)
+
+
+@lru_cache(maxsize=256)
+def _made(name: str, arity: int, complex_values: bool) -> Tree:
     seed = hashlib.sha256(f"{name}/{arity}".encode()).digest()
     result: Tree = 0
     for i in range(arity):
@@ -21,7 +44,7 @@ def stand_in(name: str, arity: int) -> Tree:
         x: Tree = ("Slot", i + 1)
         wave: Tree = ("Plus", ("Times", i + 1, ("Sin", ("Plus", ("Times", a, x), b))), ("Power", "E", ("Times", c, x, ("Rational", 1, 3))))
         result = ("Times", ("Plus", result, wave), ("Plus", 1, ("Times", b, x))) if i else wave
-    return ("Function", result)
+    return ("Function", ("Times", ("Plus", 1, ("Times", "I", ("Rational", seed[31] + 40, 256))), result) if complex_values else result)
 
 
 def undefined_functions(node: Tree) -> set[tuple[str, int]]:

@@ -13,11 +13,12 @@ from .values import Undecided
 
 
 class Divergent(Exception):
-    """A proof that the integral or the sum does not converge. sign: of the infinity it grows to; 0 where it only swings."""
+    """A proof that the integral or the sum does not converge. sign: of the infinity it grows to; 0 where it only swings, or where
+    that is not known; both: parts of it grow to Infinity and others to -Infinity, so that it is neither."""
 
-    def __init__(self, sign: int, why: str) -> None:
+    def __init__(self, sign: int, why: str, both: bool = False) -> None:
         super().__init__(why)
-        self.sign, self.why = sign, why
+        self.sign, self.why, self.both = sign, why, both
 
 
 INVERSE = raised(X, fmpq(-1))

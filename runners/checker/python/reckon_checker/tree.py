@@ -25,9 +25,9 @@ class Refused(Exception):
 
 
 class Real:
-    """A decimal number. value is the digits as written, exactly; half_unit the radius of the interval that prints so."""
+    """A decimal number. text is how it is written, value its digits, exactly; half_unit the radius of the interval that prints so."""
 
-    __slots__ = ("digits", "half_unit", "machine", "value", "written")
+    __slots__ = ("digits", "half_unit", "machine", "text", "value", "written")
     form = re.compile(r"([+-]?)(\d*)\.?(\d*)(`{0,2})([+-]?[\d.]*)(?:\*\^([+-]?\d+))?")
 
     def __init__(self, text: str) -> None:
@@ -39,6 +39,7 @@ class Real:
         if abs(power) > MAX_REAL_TEXT:
             raise Refused("Real")
         self.value = Fraction(int(sign + (whole + part or "0"))) * Fraction(10) ** power
+        self.text = text
         self.written = written = len((whole + part).lstrip("0"))
         if tick == "`" and precision:
             self.digits, self.machine = float(precision), False
@@ -319,7 +320,7 @@ def exactly(node: Tree) -> Tree:
 def show(node: Tree) -> str:
     """A tree as text of the language, in full form but for the commonest operators."""
     if isinstance(node, Real):
-        return f"{float(node.value):.17g}"
+        return node.text
     if isinstance(node, Text):
         return '"' + node + '"'
     if not isinstance(node, tuple):
@@ -336,3 +337,12 @@ def show(node: Tree) -> str:
             for part, arg in zip(parts, node[1:], strict=True)
         )
     return show(node[0]) + "[" + ", ".join(parts) + "]"
+
+
+def brief(node: Tree, limit: int) -> str:
+    """The text of a tree; of a long one its beginning, visibly."""
+    return clipped(show(node), limit)
+
+
+def clipped(text: str, limit: int) -> str:
+    return text if len(text) <= limit else text[:limit] + "\u2026"

@@ -8,7 +8,6 @@ different values, disjoint balls, or a finite value against an infinity.
 from __future__ import annotations
 
 import enum
-import re
 from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import TypeAlias, TypeGuard, Union
@@ -49,7 +48,6 @@ Ball: TypeAlias = Union[arb, acb]
 Number: TypeAlias = Union[fmpq, Gaussian, arb, acb]
 Value: TypeAlias = Union[fmpq, Gaussian, arb, acb, bool, NonValue, "tuple[Value, ...]"]
 
-FEW_BITS = 7  # of a ball: two digits
 SHORT_BITS = 40  # of exact numbers that are taken back from balls
 
 ZERO, ONE, HALF = fmpq(0), fmpq(1), fmpq(1, 2)
@@ -265,69 +263,6 @@ def significant(size: arb, rad: arb) -> int:
 def widened(value: arb, radius: arb | fmpq) -> arb:
     """The ball with its radius enlarged."""
     return arb(value.mid(), (arb(value.rad()) + arb(radius)).upper())
-
-
-def show(value: Value, digits: int = 20) -> str:
-    """A value as text of the language; a ball as its midpoint with the radius, to at most so many digits."""
-    if isinstance(value, bool):
-        return "True" if value else "False"
-    if isinstance(value, tuple):
-        return "{" + ", ".join(show(part, digits) for part in value) + "}"
-    if isinstance(value, NonValue):
-        if value.kind is Kind.INFINITY and value.direction is not None and value.direction != 1:
-            return "-Infinity" if value.direction == -1 else "DirectedInfinity[" + show(value.direction) + "]"
-        return value.kind.value if not value.why else value.why
-    if isinstance(value, fmpq):
-        return _short(str(value))
-    if isinstance(value, Gaussian):
-        return _short(f"{value.re} + ({value.im})*I")
-    if isinstance(value, arb):
-        return _number(value, digits)
-    if value.imag.is_zero():
-        return _number(value.real, digits)
-    if value.real.is_zero():
-        return _number(value.imag, digits) + "*I"
-    if value.imag.contains(0) and value.imag.abs_upper() < value.real.abs_lower() * arb(10) ** -digits:
-        return _number(value.real, digits)  # less than the digits that are shown
-    imaginary = _number(value.imag, digits)
-    return _number(value.real, digits) + (" - " + imaginary[1:] if imaginary.startswith("-") else " + " + imaginary) + "*I"
-
-
-def apart(left: Value, right: Value) -> tuple[str, str]:
-    """Two different values as text with so many digits that the texts tell them apart, where they can."""
-    a = b = ""
-    for digits in (20, 50, 120, 300):
-        a, b = show(left, digits), show(right, digits)
-        if _without_zeros(a) != _without_zeros(b):
-            break
-    return a, b
-
-
-def _without_zeros(text: str) -> str:
-    """1.500 as 1.5, 2.00 as 2, 3. + 0.*I as 3."""
-    text = re.sub(r"\.(\d*?)0*(?=\D|$)", lambda found: "." + found[1] if found[1] else "", text)
-    return re.sub(r" [+-] (0|\(\S+ \u00b1 \S+\))\*I", "", text)
-
-
-def _number(value: arb, digits: int) -> str:
-    text = value.str(digits, radius=False)
-    if value.is_zero():
-        return "0"
-    if "+/-" in text or text.startswith(("0e", "-0e")) or (not value.is_exact() and value.rel_accuracy_bits() < FEW_BITS):
-        # The digits alone would say more than is known.
-        return f"({value.mid().str(5, radius=False)} \u00b1 {(arb(value.rad()) * fmpq(101, 100)).str(3, radius=False)})"
-    if "e" in text:
-        mantissa, exponent = text.split("e")
-        text = mantissa.rstrip("0").rstrip(".") + "*^" + str(int(exponent))
-    elif "." in text and not value.is_exact():
-        pass
-    elif "." in text:
-        text = text.rstrip("0").rstrip(".")
-    return text
-
-
-def _short(text: str, limit: int = 120) -> str:
-    return text if len(text) <= limit else f"{text[: limit // 2]}...{text[-limit // 4 :]} ({len(text)} characters)"
 
 
 class precision:  # noqa: N801 (used like a keyword)

@@ -13,7 +13,8 @@ from flint import arb
 from reckon_checker import service
 from reckon_checker.evaluation import Environment, evaluate
 from reckon_checker.tree import Real, Refused, Tree
-from reckon_checker.values import Kind, NonValue, Relation, Undecided, Value, compare, complex_ball, is_number, precision, show
+from reckon_checker.values import Kind, NonValue, Relation, Undecided, Value, compare, complex_ball, is_number, precision
+from reckon_checker.wording import show
 
 FUNCTIONS = (
     "Binomial Factorial Factorial2 FactorialPower Pochhammer CatalanNumber Fibonacci LucasL BernoulliB EulerE BellB PartitionsP StirlingS1 "

@@ -33,7 +33,7 @@ HALF: Tree = ("Rational", 1, 2)
     ],
 )
 def test_another_form(head: str, answer: Tree) -> None:
-    assert missed(head, answer)
+    assert missed(head, answer, answer)
 
 
 @pytest.mark.parametrize(
@@ -61,4 +61,18 @@ def test_another_form(head: str, answer: Tree) -> None:
     ],
 )
 def test_the_form_or_not_known(head: str, answer: Tree) -> None:
-    assert not missed(head, answer)
+    assert not missed(head, answer, answer)
+
+
+def test_factors_over_the_rationals() -> None:
+    i: Tree = ("Complex", 0, 1)
+    root: Tree = ("Power", 2, HALF)
+    over_root: Tree = ("Times", ("Plus", "x", root), ("Plus", "x", ("Times", -1, root)))
+    over_i: Tree = ("Times", ("Plus", "x", "I"), ("Plus", "x", ("Times", -1, "I")))
+    assert missed("Factor", ("Plus", X2, -2), over_root)
+    assert missed("Factor", ("Plus", X2, 1), over_i)
+    assert missed("Factor", ("Plus", X2, 1), ("Times", ("Plus", "x", i), ("Plus", "x", ("Times", -1, i))))
+    assert missed("FactorSquareFree", DIFFERENCE, ("Times", SUM, SUM, ("Plus", ("Times", "x", SUM), 0)))
+    assert missed("FactorSquareFree", DIFFERENCE, ("Times", ("Plus", X2, ("Times", -2, "x"), 1), SUM))
+    assert not missed("FactorSquareFree", DIFFERENCE, DIFFERENCE)
+    assert not missed("Factor", ("Plus", X2, ("Times", -2, root, "x"), 2), ("Power", ("Plus", "x", ("Times", -1, root)), 2))

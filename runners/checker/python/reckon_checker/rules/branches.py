@@ -13,7 +13,8 @@ from ..calculus import differentiate
 from ..evaluation import Environment, evaluate
 from ..findings import Refuted, Statement
 from ..tree import Refused, Tree, free_symbols, minus, rational, replace
-from ..values import Number, Undecided, Value, complex_ball, is_number, precision, settled, show
+from ..values import Number, Undecided, Value, complex_ball, is_number, precision, settled
+from ..wording import show
 from .kernels import NotOfOneKernel, natural, parted, polynomial, roots, values_at
 
 BITS = 192

@@ -17,18 +17,8 @@ from ..normal import proves_equal, proves_zero
 from ..roots import isolated
 from ..tree import Refused, Tree, arguments, free_symbols, is_call, minus, replace, walk
 from ..truth import member
-from ..values import (
-    Gaussian,
-    Kind,
-    NonValue,
-    Number,
-    Undecided,
-    complex_ball,
-    is_number,
-    precision,
-    settled,
-    show,
-)
+from ..values import Gaussian, Kind, NonValue, Number, Undecided, complex_ball, is_number, precision, settled
+from ..wording import equation
 from .algebraic import NotAlgebraic
 from .candidates import Algebraic, is_real
 from .systems import Infinite, TooHard
@@ -179,10 +169,10 @@ class Cells:
                 continue
             compared += 1
             if a != b:
-                return Refuted(Statement(f"{self.name} = {show(point)}: {a} is expected, the answer gives {b}", isinstance(point, fmpq | Gaussian)))
+                return Refuted(Statement(f"{equation(self.name, point)}: {a} is expected, the answer gives {b}", isinstance(point, fmpq | Gaussian)))
         if undecided or not compared:
             return Open("no decision at some points" if compared else "too few points")
-        return Verified(True, "True") if self.complete else Supported("True")
+        return Verified(True, "True") if self.complete else Supported()
 
     def _points(self) -> list[tuple[Number, Key | None]]:
         real: list[tuple[arb, Number, Key | None]] = []

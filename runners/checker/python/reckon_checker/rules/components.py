@@ -18,8 +18,7 @@ from ..critical import exact_tree
 from ..evaluation import Environment, evaluate
 from ..findings import Open, Refuted, Residual, Statement, Supported, Verified
 from ..normal import proves_zero
-from ..tree import Refused, Tree, arguments, free_symbols, is_call, minus, replace, walk
-from ..tree import show as show_tree
+from ..tree import Refused, Tree, arguments, brief, free_symbols, is_call, minus, replace, walk
 from ..values import NonValue, Number, Undecided, complex_ball, is_number, precision
 from .algebraic import NotAlgebraic, Reader, System, rational_of
 from .candidates import Algebraic
@@ -179,7 +178,7 @@ def covered(problem: Problem) -> bool | Refuted:
         if zero is None:
             return False
         if not zero:
-            return Refuted(Statement("there are further solutions, where this is not zero: " + show_tree(as_tree(product, problem.unknowns))[:200]))
+            return Refuted(Statement("there are further solutions, where this is not zero: " + brief(as_tree(product, problem.unknowns), 200)))
     return True
 
 

@@ -24,7 +24,8 @@ from ..normal import proves_equal
 from ..regions import have_insides
 from ..tree import Refused, Tree, arguments, constants, free_symbols, is_call, kept_by_machines, minus, replace, walk
 from ..univariate import polynomial
-from ..values import NonValue, Undecided, is_number, precision, show
+from ..values import NonValue, Undecided, is_number, precision
+from ..wording import equation
 from . import proportional, solutions
 from .cells import COMPARED, ORDERS, Cells
 from .problem import Problem, Solution, solution
@@ -40,7 +41,7 @@ def check(task: dict[str, Any], seed: int) -> Residual:
         return by_intervals(task, seed)
     found = judged(task, seed)
     if isinstance(found, Verified) and not task.get("propositional") and not all_points_count(task):
-        return Supported(found.residual)
+        return Supported()
     if isinstance(found, Verified) and not have_insides(list(flatten(task.get("assumptions") or []))):
         return Open("the assumptions leave values at which no point was taken")
     return found
@@ -296,10 +297,10 @@ def along_lines(task: dict[str, Any], names: list[str], conditions: list[Tree], 
             put(left, trees), put(right, trees), [put(c, trees) for c in conditions], name, domain, real=is_real, solving=bool(task.get("unknowns"))
         ).compare()
         if isinstance(found, Refuted):
-            where = ", ".join(f"{other} = {show(value)}" for other, value in at.items())
+            where = ", ".join(equation(other, value) for other, value in at.items())
             return Refuted(Statement(f"{where}, {found.proof.sentence()}", found.proof.exact))
         seen += isinstance(found, Verified | Supported)
-    return Supported("True") if seen >= LINES // 2 else Open("too few points")
+    return Supported() if seen >= LINES // 2 else Open("too few points")
 
 
 def put(node: Tree, values: dict[str, Tree]) -> Tree:

@@ -16,7 +16,8 @@ from ..calculus import differentiate
 from ..evaluation import Environment, evaluate
 from ..findings import Open, Refuted, Sampled, Statement, Supported
 from ..tree import Refused, Tree, arguments, exactly, free_symbols, is_call, minus, reals
-from ..values import NonValue, Number, Undecided, complex_ball, is_number, precision, show
+from ..values import NonValue, Number, Undecided, complex_ball, is_number, precision
+from ..wording import equation, show
 from .algebraic import NotAlgebraic
 from .candidates import Algebraic, Candidate, bounded
 from .problem import Problem, Solution, solution
@@ -79,7 +80,7 @@ def values_of(s: Solution, unknowns: list[str]) -> dict[str, Number] | Refuted:
     for name in unknowns:
         value = evaluate(s.values[name], Environment(printed=True))
         if isinstance(value, NonValue) or not is_number(value):
-            return Refuted(Statement(f"{name} = {show(value)} is no number"))
+            return Refuted(Statement(equation(name, value) + " is no number"))
         found[name] = value
     return found
 
@@ -115,7 +116,7 @@ def against_all(problem: Problem, given: list[dict[str, Number]], digits: float)
 
 
 def told(values: dict[str, Number]) -> str:
-    return ", ".join(f"{name} = {show(value)}" for name, value in values.items())
+    return ", ".join(equation(name, value) for name, value in values.items())
 
 
 def closest(values: dict[str, Number], solutions: list[Candidate]) -> str:

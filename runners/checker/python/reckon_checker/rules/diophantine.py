@@ -16,8 +16,7 @@ from .. import budget
 from ..assumptions import flatten
 from ..evaluation import Environment, evaluate, truth
 from ..findings import Open, Refuted, Residual, Statement, Supported, Verified
-from ..tree import Refused, Tree, arguments, free_symbols, is_call, minus
-from ..tree import show as show_tree
+from ..tree import Refused, Tree, arguments, brief, free_symbols, is_call, minus, replace
 from ..truth import member
 from ..univariate import polynomial
 from ..values import Kind, NonValue, Undecided, complex_ball, precision, whole
@@ -28,6 +27,7 @@ from .systems import Infinite, TooHard
 from .window import bounds
 
 MAX_POINTS = 12_000
+LINES = 400  # along which one unknown is solved for
 REACH = {1: 300, 2: 24, 3: 7, 4: 3}
 
 
@@ -50,6 +50,11 @@ def check(problem: Problem) -> Residual:
     found_points = inside(problem, ranges)
     if found_points is None:
         return Open("the conditions are not decided")
+    if not complete:
+        further = along_lines(problem)
+        if further is not None:
+            found_points = list(dict.fromkeys([*found_points, *further[0]]))
+            complete = further[1]
     if any(s.integers or s.loose for s in problem.solutions) or any(set(s.values) != set(problem.unknowns) for s in problem.solutions):
         return families(problem, found_points)
     given: set[tuple[int, ...]] = set()
@@ -116,6 +121,59 @@ def inside(problem: Problem, ranges: list[range]) -> list[tuple[int, ...]] | Non
         if holds:
             found.append(point)
     return found
+
+
+def along_lines(problem: Problem) -> tuple[list[tuple[int, ...]], bool] | None:
+    """Solutions for whole values of all unknowns but one, and whether they are all: those have bounds, or range over some, and the equation
+    is a polynomial in the last one, of which the whole zeros are known."""
+    if len(problem.unknowns) < 2:
+        return None
+    known = [one_range(problem, name) for name in problem.unknowns]
+    last = next((i for i, values in enumerate(known) if values is None), len(known) - 1)
+    reach = LINES // 2 if len(known) == 2 else 7
+    ranges = [range(-reach, reach + 1) if values is None else values for i, values in enumerate(known) if i != last]
+    if math.prod(len(r) for r in ranges) > 2 * LINES:
+        return None
+    names = [name for i, name in enumerate(problem.unknowns) if i != last]
+    found: list[tuple[int, ...]] = []
+    for point in itertools.product(*ranges):
+        budget.step()
+        zeros = whole_zeros(problem, dict(zip(names, point, strict=True)), problem.unknowns[last])
+        if zeros is None:
+            return None
+        for zero in zeros:
+            whole_point = (*point[:last], zero, *point[last:])
+            holds = solves(problem, dict(zip(problem.unknowns, whole_point, strict=True)))
+            if holds is None:
+                return None
+            if holds:
+                found.append(whole_point)
+    return found, all(values is not None for i, values in enumerate(known) if i != last)
+
+
+def whole_zeros(problem: Problem, values: dict[str, int], name: str) -> list[int] | None:
+    """The whole zeros of an equation that is a polynomial in one unknown, for values of the others; None where none is, or all vanish."""
+    for one in problem.equations:
+        node = minus(*arguments(one)[:2])
+        for other, value in values.items():
+            node = replace(node, other, value)
+        p = polynomial(node, name)
+        if p is None or p.degree() < 0:
+            continue
+        if p.degree() == 0:
+            return []
+        factors: Any = p.factor()[1]
+        zeros = [-factor[0] / factor[1] for factor, _ in factors if factor.degree() == 1]
+        return [int(zero.p) for zero in zeros if zero.q == 1]
+    return None
+
+
+def one_range(problem: Problem, name: str) -> range | None:
+    """The whole numbers that conditions leave for one unknown."""
+    low, high = bounds(problem.others, name)
+    if problem.domain in ("PositiveIntegers", "NonNegativeIntegers", "Primes"):
+        low = max(low, fmpq(0)) if low is not None else fmpq(0)
+    return range(int(low.floor()) - 1, int(high.ceil()) + 2) if low is not None and high is not None and high - low <= 2 * LINES else None
 
 
 def limits(problem: Problem) -> list[range] | None:
@@ -219,7 +277,7 @@ def modular(task: dict[str, Any]) -> Residual:
         values = dict(zip(s["names"], s["values"], strict=True))
         odd = next((name for name in unknowns if no_integer(values[name])), None)
         if odd is not None:
-            return Refuted(Statement(f"{odd} = {show_tree(values[odd])[:200]} is no integer", exact=False))
+            return Refuted(Statement(f"{odd} = {brief(values[odd], 200)} is no integer", exact=False))
         point = [residue(values[name], {}, n) for name in unknowns]
         if any(v is None for v in point):
             return Open("a value is no integer")

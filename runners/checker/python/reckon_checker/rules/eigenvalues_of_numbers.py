@@ -9,7 +9,8 @@ from flint import acb, fmpq, fmpq_mat, fmpq_poly
 from ..evaluation import evaluate
 from ..findings import Open, Refuted, Residual, Statement, Supported, Verified
 from ..tree import Refused, Tree
-from ..values import Undecided, complex_ball, is_number, precision, show
+from ..values import Undecided, complex_ball, is_number, precision
+from ..wording import show
 from .rounded import ROUNDED, rounds
 
 BITS = 320

@@ -14,7 +14,7 @@ from flint import Ordering, fmpz_mpoly, fmpz_mpoly_ctx, fmpz_mpoly_vec
 from .. import budget
 from ..assumptions import flatten
 from ..findings import Open, Refuted, Residual, Statement, Verified
-from ..tree import Tree, arguments, free_symbols, is_call, replace, show
+from ..tree import Tree, arguments, brief, free_symbols, is_call, replace
 from .algebraic import NotAlgebraic, Reader, System
 from .components import vanishes
 from .systems import LIMITS, TooHard, whole
@@ -71,7 +71,7 @@ def compared(given: System, stated: System, names: list[str], gone: int, answer:
         if holds is None:
             raise TooHard
         if not holds:
-            return Refuted(Statement(f"{show(equation)[:200]} does not follow from the equations"))
+            return Refuted(Statement(f"{brief(equation, 200)} does not follow from the equations"))
     if "False" in answer and not vanishes(given, given.context.constant(1)):
         return Refuted(Statement("the equations have solutions"))
     rest = [0] * (given.context.nvars() - len(names))

@@ -16,7 +16,7 @@ from ..constants import CONSTANTS
 from ..evaluation import Environment, evaluate
 from ..extrema import OF_NUMBERS
 from ..findings import Open, Refuted, Statement
-from ..tree import Real, Refused, Text, Tree, arguments, free_symbols, is_call, replace, show, walk
+from ..tree import Real, Refused, Text, Tree, arguments, brief, free_symbols, is_call, replace, walk
 from ..tree import undefined as may_be_users
 from ..values import Kind, NonValue, Undecided, Value, is_number, precision
 
@@ -62,7 +62,7 @@ def _symbols(answer: Tree, known: set[str]) -> Open | None:
     """Symbols that stand for nothing the question knows and that are no names of constants of a user."""
     for part in walk(answer):
         if isinstance(part, Text):
-            return Open(f"{show(part)[:100]} is a text")
+            return Open(f"{brief(part, 100)} is a text")
         if isinstance(part, tuple) and isinstance(part[0], str) and part[0] in RANDOM:
             return Open(f"{part[0]} is no constant")
     for name in sorted(free_symbols(answer) - known):
@@ -79,12 +79,12 @@ def _constants_of_integration(answer: Tree, variables: set[str]) -> Open | None:
         if part[0] == "C" and not (len(part) == 2 and isinstance(part[1], int) and part[1] > 0):
             inside = set().union(*(free_symbols(node) for node in part[1:])) if len(part) > 1 else set()
             if inside & variables:
-                return Open(f"{show(part)[:100]} depends on {', '.join(sorted(inside & variables))}: it may be no constant")
-            return Open(f"{show(part)[:100]} is no constant C[k]")
+                return Open(f"{brief(part, 100)} depends on {', '.join(sorted(inside & variables))}: it may be no constant")
+            return Open(f"{brief(part, 100)} is no constant C[k]")
         if isinstance(part[0], tuple) and is_call(part[0][0], "Derivative") and part[0][1:] == ("C",):
-            return Open(f"{show(part)[:100]} is not known to be constant")
+            return Open(f"{brief(part, 100)} is not known to be constant")
         if is_call(part[0], "C") and len(variables) < 2:
-            return Open(f"{show(part)[:100]} is an arbitrary function")
+            return Open(f"{brief(part, 100)} is an arbitrary function")
     return None
 
 
@@ -117,7 +117,7 @@ def _part(node: Tree, variables: set[str], optional: bool) -> Refuted | Open | N
     if optional and node in ("Indeterminate", "Undefined", "Null"):
         return None
     if isinstance(node, Text) or (isinstance(node, str) and node in NEVER_NUMBERS) or is_call(node, "List", "Function"):
-        why = f"{show(node)[:100]} is not a number, and the answer has it as one"
+        why = f"{brief(node, 100)} is not a number, and the answer has it as one"
         return Open(why) if optional else Refuted(Statement(why))
     if isinstance(node, int | Real) or free_symbols(node) & variables:
         return None
@@ -129,8 +129,8 @@ def _part(node: Tree, variables: set[str], optional: bool) -> Refuted | Open | N
     if value is not None and is_number(value):
         return None
     if isinstance(value, bool | tuple) or (isinstance(value, NonValue) and value.kind is not Kind.UNDEFINED and not optional and not _parameters(node)):
-        return Refuted(Statement(f"{show(node)[:100]} is not a finite number, and the answer has it as one"))
-    return Open(f"{show(node)[:100]} is not known to be a finite number")
+        return Refuted(Statement(f"{brief(node, 100)} is not a finite number, and the answer has it as one"))
+    return Open(f"{brief(node, 100)} is not known to be a finite number")
 
 
 def _parameters(node: Tree) -> bool:

@@ -7,6 +7,7 @@ and functions by how they are written. What none of this covers is not missed.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from itertools import combinations
 
 from flint import fmpq_mpoly
 
@@ -19,11 +20,16 @@ MAX_TERMS, MAX_DEGREE = 400, 120  # of polynomials that are factored
 WAVES = ("Sin", "Cos", "Sinh", "Cosh")
 
 
-def missed(head: str, answer: Tree) -> bool:
+def missed(head: str, question: Tree, answer: Tree) -> bool:
     """Whether the answer of a function of this name is proved not to have its form. False: it has it, or that is not known."""
     if is_call(answer, "List"):
-        return any(missed(head, part) for part in arguments(answer))
+        questions = (
+            arguments(question) if is_call(question, "List") and len(arguments(question)) == len(arguments(answer)) else (answer,) * len(arguments(answer))
+        )
+        return any(missed(head, one, part) for one, part in zip(questions, arguments(answer), strict=False))
     look = FORMS.get(head)
+    if head in OVER_RATIONALS and is_rational(question) is True and is_rational(answer) is False:
+        return True
     try:
         return look is not None and look(answer)
     except (Foreign, Refused):
@@ -74,10 +80,34 @@ def not_factored(node: Tree) -> bool:
     return False
 
 
-def count(p: fmpq_mpoly) -> int:
-    """The irreducible factors, multiple ones as often as they are there."""
+def is_rational(node: Tree) -> bool | None:
+    """Whether an expression is written as a quotient of polynomials with rational coefficients; None where it is too large to tell."""
+    ring = Ring([node])
+    try:
+        ring.quotient(node)
+    except Foreign:
+        return False
+    except Refused:
+        return None
+    return set(ring.names) <= free_symbols(node)
+
+
+def not_square_free(node: Tree) -> bool:
+    """A factor with a multiple one of its own, or two with a common divisor."""
+    ring = Ring([node])
+    bases = [ring.polynomial(base) for base, _ in factors(node) if free_symbols(base)]
+    return any(any(n > 1 for _, n in p.factor()[1]) for p in bases if small(p)) or any(not p.gcd(q).is_constant() for p, q in combinations(bases, 2))
+
+
+def small(p: fmpq_mpoly) -> bool:
     if len(p) > MAX_TERMS or int(p.total_degree()) > MAX_DEGREE:
         raise Refused("size")
+    return True
+
+
+def count(p: fmpq_mpoly) -> int:
+    """The irreducible factors, multiple ones as often as they are there."""
+    small(p)
     return sum(int(n) for _, n in p.factor()[1])
 
 
@@ -139,10 +169,12 @@ def exponential(node: Tree) -> bool:
     return any(is_call(part, "Exp") or (is_call(part, "Power") and arguments(part)[0] == "E") for part in walk(node) if free_symbols(part))
 
 
+OVER_RATIONALS = ("Factor", "FactorSquareFree")  # whose factors of a polynomial over the rationals are over these
 FORMS: dict[str, Callable[[Tree], bool]] = {
     "Expand": not_expanded,
     "ExpandAll": not_expanded_anywhere,
     "Factor": not_factored,
+    "FactorSquareFree": not_square_free,
     "Together": not_together,
     "Cancel": not_cancelled,
     "Apart": not_apart,

@@ -16,22 +16,55 @@ from ..domain import somewhere_defined
 from ..evaluation import evaluate
 from ..findings import Open, Refuted, Residual, Sampled, Statement, Supported, Verified, Witness
 from ..normal import proves_equal
-from ..tree import Refused, Tree, arguments, exactly, free_symbols, is_call, kept_by_machines, minus, reals, replace, show, walk
-from ..values import INDETERMINATE, Relation, Undecided, compare
+from ..tree import Refused, Tree, arguments, brief, exactly, free_symbols, is_call, kept_by_machines, minus, reals, replace, walk
+from ..values import INDETERMINATE, Relation, Undecided, compare, is_number
 from . import forms
 
 # Functions whose value at a place without width the normal form does not tell: Sign[0] is 0, 0/Abs[0] is not.
 AT_ZERO = ("Sign", "RealSign", "OffZero$")
+ARITHMETIC = frozenset("Plus Times Power Subtract Minus Divide Rational Complex Sqrt".split())
 POSITIVE_DOMAINS = ("PositiveReals", "PositiveIntegers", "PositiveRationals", "Primes")
 
 
 def check(task: dict[str, Any], seed: int) -> Residual:
     """The claims of a residual rule. task: claims, and where given assumptions, real (symbols are real unless assumed
     otherwise), positive (they are positive), form (the name of the function whose form the right sides are to have)."""
+    wrong = undefined_question(task) or (other_shape(task) if "form" in task else None)
+    if wrong is not None:
+        return wrong
     found = judged(task, seed)
-    if isinstance(found, Verified) and "form" in task and any(forms.missed(task["form"], right) for _, right in task["claims"]):
-        return Supported(found.residual)
+    if isinstance(found, Verified) and "form" in task and any(forms.missed(task["form"], left, right) for left, right in task["claims"]):
+        return Supported()
     return found
+
+
+def undefined_question(task: dict[str, Any]) -> Refuted | None:
+    """0/0, 0^0 and Infinity - Infinity, written out in numbers, have no value; an answer that is a number gives them one."""
+    for left, right in task["claims"]:
+        if free_symbols(left) or any(isinstance(part, tuple) and part[0] not in ARITHMETIC for part in walk(left)) or reals(left):
+            continue
+        try:
+            value, given = evaluate(left), evaluate(right)
+        except (Undecided, Refused):
+            continue
+        if value == INDETERMINATE and is_number(given):
+            return Refuted(Witness(value, given, exact=True, sides=bool(task.get("sides"))))
+    return None
+
+
+def other_shape(task: dict[str, Any]) -> Refuted | None:
+    """Lists that are written out with other numbers of entries: a function that rewrites goes through a list entry by entry."""
+
+    def differ(left: Tree, right: Tree) -> str:
+        if not is_call(left, "List") or not is_call(right, "List"):
+            return ""
+        a, b = arguments(left), arguments(right)
+        if len(a) != len(b):
+            return f"a list of length {len(a)} is expected, the answer gives one of length {len(b)}"
+        return next((why for x, y in zip(a, b, strict=True) if (why := differ(x, y))), "")
+
+    why = next((why for left, right in task["claims"] if (why := differ(left, right))), "")
+    return Refuted(Statement(why)) if why else None
 
 
 def judged(task: dict[str, Any], seed: int) -> Residual:
@@ -66,7 +99,7 @@ def _with_reals(claims: list[Claim], assumptions: Assumptions, seed: int, refute
 def sampled(task: dict[str, Any], seed: int) -> Sampled:
     """The claims of a sampled rule: what holds is support only."""
     found = check(task, seed)
-    return Supported(found.residual) if isinstance(found, Verified) else found
+    return Supported() if isinstance(found, Verified) else found
 
 
 def read(task: dict[str, Any]) -> tuple[list[Claim], Assumptions]:
@@ -131,7 +164,7 @@ def decimals(claims: list[Claim]) -> bool:
 
 def text(task: dict[str, Any], seed: int) -> Refuted:
     """An answer that is a text, to a question that has none."""
-    return Refuted(Statement(f"{show(task['part'])[:200]} is a text, not a value"))
+    return Refuted(Statement(f"{brief(task['part'], 200)} is a text, not a value"))
 
 
 def positive_symbols(assumptions: Assumptions) -> set[str]:

@@ -14,7 +14,8 @@ from ..parameters import DIVERGES, Known, conditions_of, named, sampled, speaks_
 from ..quadrature import FINE_BITS, NARROW, WIDEST, total
 from ..tails import Divergent
 from ..tree import Refused, Tree, free_symbols, reals, replace
-from ..values import INFINITY, MINUS_INFINITY, Kind, NonValue, Number, Undecided, Value, complex_ball, is_number, precision, settled, show
+from ..values import INFINITY, MINUS_INFINITY, Kind, NonValue, Number, Undecided, Value, ball, complex_ball, is_number, precision, settled, spread
+from ..wording import equation, within
 from . import exact_integrals, identities, iterated
 
 BITS = (96, 160)
@@ -110,7 +111,7 @@ def against(true: Value, answer: Tree, values: Known, task: dict[str, Any]) -> S
         return Refuted(Witness(shown, given, dict(values)))
     z = complex_ball(shown)
     radius, size = arb(z.rad()), arb(z.abs_upper())
-    return Supported() if radius < arb(10) ** -6 * (size + arb(10) ** -6) else Open("the enclosure is too wide")
+    return Supported(within(spread(ball(shown), ball(given)))) if radius < arb(10) ** -6 * (size + arb(10) ** -6) else Open("the enclosure is too wide")
 
 
 def loose(value: Number, digits: int) -> Number:
@@ -129,12 +130,17 @@ def diverges(proof: Divergent, answer: Tree, values: Known) -> Sampled:
         except (Undecided, Refused):
             return Open("no value to compare")
     if is_number(given):
-        at = ", ".join(f"{name} = {show(value)}" for name, value in named(values).items())
+        at = ", ".join(equation(name, value) for name, value in named(values).items())
         return Refuted(Statement(proof.why + (f" at {at}, where the answer says it has a value" if at else ""), exact=False))
-    if isinstance(given, NonValue):
-        wrong_way = (given == INFINITY and proof.sign < 0) or (given == MINUS_INFINITY and proof.sign > 0)
-        return Refuted(Statement(f"{proof.why}, to {'Infinity' if proof.sign > 0 else '-Infinity'}", exact=False)) if wrong_way else Supported()
-    return Open("no value to compare")
+    if not isinstance(given, NonValue):
+        return Open("no value to compare")
+    if given in (INFINITY, MINUS_INFINITY):
+        if proof.both:
+            return Refuted(Statement(f"{proof.why}: it has no value", exact=False))
+        if (given == INFINITY) != (proof.sign > 0) and proof.sign != 0:
+            return Refuted(Statement(f"{proof.why}, to {'Infinity' if proof.sign > 0 else '-Infinity'}", exact=False))
+        return Supported() if proof.sign != 0 else Open("it diverges, and whether to an infinity is not known")
+    return Supported() if given.kind is Kind.INDETERMINATE else Open("it diverges, which the answer does not say in so many words")
 
 
 def several(task: dict[str, Any], seed: int) -> Sampled:

@@ -3,19 +3,18 @@ Log[z] as w where z is E^w and w is on the principal branch."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from contextlib import suppress
 
 from flint import acb, arb, fmpq
 
 from ..evaluation import evaluate
+from ..logarithms import LOGARITHMS
 from ..normal import proves_zero
-from ..tree import Refused, Tree, arguments, free_symbols, is_call, minus, plus, power, rational, times
+from ..tree import Refused, Tree, arguments, free_symbols, is_call, minus, power, rational, times
 from ..values import Undecided, complex_ball, is_number, precision
 
 BITS, NEAR = 256, arb(2) ** -128
 LARGEST_DENOMINATOR = 6
-HALF = rational(1, 2)
 
 
 def undone(node: Tree) -> Tree:
@@ -30,24 +29,6 @@ def undone(node: Tree) -> Tree:
     if node[0] in ("Log", "ProductLog"):
         return _principal(node[0], node[1])
     return node
-
-
-def _root(node: Tree) -> Tree:
-    return power(node, HALF)
-
-
-def _arc_sine(z: Tree) -> Tree:
-    return times(-1, "I", ("Log", plus(times("I", z), _root(minus(1, times(z, z))))))
-
-
-LOGARITHMS: dict[str, Callable[[Tree], Tree]] = {
-    "ArcSin": _arc_sine,
-    "ArcCos": lambda z: minus(times(HALF, "Pi"), _arc_sine(z)),
-    "ArcSinh": lambda z: ("Log", plus(z, _root(plus(times(z, z), 1)))),
-    "ArcCosh": lambda z: ("Log", plus(z, times(_root(plus(z, 1)), _root(plus(z, -1))))),
-    "ArcTan": lambda z: times(HALF, "I", minus(("Log", minus(1, times("I", z))), ("Log", plus(1, times("I", z))))),
-    "ArcTanh": lambda z: times(HALF, minus(("Log", plus(1, z)), ("Log", minus(1, z)))),
-}
 
 
 def _principal(head: str, z: Tree) -> Tree:

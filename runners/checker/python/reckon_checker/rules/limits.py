@@ -15,7 +15,8 @@ from ..findings import Open, Refuted, Sampled, Statement, Supported
 from ..machine import cancels
 from ..parameters import Known, conditions_of, judged, named, sampled, values_only
 from ..tree import Refused, Tree, arguments, free_symbols, is_call
-from ..values import COMPLEX_INFINITY, INDETERMINATE, Kind, NonValue, Relation, Undecided, Value, compare, precision, show
+from ..values import COMPLEX_INFINITY, INDETERMINATE, Kind, NonValue, Relation, Undecided, Value, compare, precision
+from ..wording import show
 
 TERMS = (3, 6, 10)
 BITS = (128, 512)

@@ -12,7 +12,8 @@ from ..evaluation import Environment, evaluate
 from ..findings import Open, Refuted, Residual, Statement, Supported, Verified
 from ..primes import divisor_sigma, euler_phi, factorization
 from ..tree import Tree, arguments, is_call, reals
-from ..values import Value, show, whole
+from ..values import Value, whole
+from ..wording import show
 from .whole_numbers import FACTORED_BITS, MAX_BITS, brief, integer, primes
 
 MAX_INDEX = 50  # of DivisorSigma

@@ -11,19 +11,8 @@ from ..deciding import matched
 from ..evaluation import Environment, evaluate
 from ..findings import Open, Refuted, Sampled, Statement, Supported, Witness
 from ..tree import Tree, exactly, free_symbols
-from ..values import (
-    INDETERMINATE,
-    Number,
-    Relation,
-    Undecided,
-    Value,
-    compare,
-    complex_ball,
-    is_number,
-    precision,
-    show,
-    whole,
-)
+from ..values import INDETERMINATE, Number, Relation, Undecided, Value, ball, compare, complex_ball, is_number, precision, spread, whole
+from ..wording import show, within
 
 SCHEDULE = (128, 384, 1152, 3456)
 LARGEST_DIGITS = 5000
@@ -61,7 +50,7 @@ def judge(true: Value, given: Value, digits: int | None, lost: Value | None, exp
     if pairs is None:
         return Refuted(Statement(f"the value is {show(true)}, of another shape than the answer"))
     losses = [pair[0] for pair in matched(lost, true) or []] if lost is not None else []
-    wide = False
+    wide, gap = False, arb(0)
     for i, (a, b) in enumerate(pairs):
         if not is_number(a) or not is_number(b):
             relation = compare(a, b)
@@ -74,12 +63,12 @@ def judge(true: Value, given: Value, digits: int | None, lost: Value | None, exp
         allowed = tolerance(a, digits, loss)
         if allowed is None:
             return Open("machine arithmetic may lose every digit")
-        z = complex_ball(a)
+        z, gap = complex_ball(a), gap.max(spread(ball(a), ball(b)))
         if not complex_ball(machine.around(a, allowed)).overlaps(complex_ball(b)):
             return Refuted(Witness(a, b))
         if arb(z.rad()) > allowed + arb(2) ** -2000:
             wide = True
-    return None if wide else Supported(show(true, max(20, min(digits or 0, 60))))
+    return None if wide else Supported(within(gap))
 
 
 def tolerance(value: Number, digits: int | None, loss: Value | None) -> arb | None:

@@ -18,7 +18,8 @@ from ..normal import proves_zero
 from ..parameters import Known
 from ..tree import Real, Refused, Tree, arguments, free_symbols, is_call, minus, reals, replace, times, walk
 from ..truth import order
-from ..values import Kind, NonValue, Number, Undecided, Value, apart, ball, complex_ball, exact, is_exact, is_number, precision, real_ball, show
+from ..values import Kind, NonValue, Number, Undecided, Value, ball, complex_ball, exact, is_exact, is_number, precision, real_ball
+from ..wording import apart, equation, show
 from . import bounds, globally
 
 BITS = 128
@@ -118,8 +119,8 @@ class Question:
         if not isinstance(found, int) or found * self.sense >= 0:
             return None
         word = "below" if self.sense > 0 else "above"
-        least, given = apart(bound, claimed)
-        return Refuted(Statement(f"the objective is never {word} {least}, the answer gives {given}", exact=False))
+        least, given, off = apart(bound, claimed)
+        return Refuted(Statement(f"the objective is never {word} {least}, the answer gives {given}" + (f", which is off by {off}" if off else ""), exact=False))
 
     def as_computed(self, claimed: Value) -> Value:
         """The claimed value with what arithmetic with 53 bits may have lost of it, where the answer has decimals of that kind: relative
@@ -221,7 +222,7 @@ class Question:
         return arb(real.mid(), (arb(real.rad()) + arb(SLACK) * (1 + arb(real.abs_upper()))).upper())
 
     def words(self, at: Known) -> str:
-        return ", ".join(f"{name} = {show(value)}" for name, value in sorted(at.items(), key=str))
+        return ", ".join(equation(str(name), value) for name, value in sorted(at.items(), key=str))
 
     def violated(self, condition: Tree, at: Known) -> bool:
         """Proved not to hold; for decimals by more than they may be off."""

@@ -19,15 +19,8 @@ from ..field import TooLarge, as_rational
 from ..findings import Open, Refuted, Residual, Statement, Verified
 from ..normal import Normalizer, proves_zero
 from ..tree import Refused, Tree, arguments, free_symbols, minus, rational, replace
-from ..values import (
-    Number,
-    Undecided,
-    complex_ball,
-    is_number,
-    precision,
-    settled,
-    show,
-)
+from ..values import Number, Undecided, complex_ball, is_number, precision, settled
+from ..wording import equation
 from .algebraic import NotAlgebraic, rational_of
 from .candidates import Algebraic, Candidate, bounded, holds_at
 from .kernels import NotOfOneKernel, coefficients_of, polynomial, roots
@@ -362,7 +355,7 @@ def restricted(problem: Problem, waves: Waves, kernel: Kernel, real: bool) -> Re
                 for n in range(-4, 5):
                     x = complex_ball(value) + n * step
                     if not any(may_give(family, x) for family in families):
-                        return Refuted(Statement(f"{name} = {show(settled(x))} is a solution and not in the answer", exact=False))
+                        return Refuted(Statement(equation(name, settled(x)) + " is a solution and not in the answer", exact=False))
         except Undecided:
             return None
     return None
@@ -395,7 +388,7 @@ def compare(problem: Problem, given: list[Progression], true: list[Number], step
     for progression in given:
         start = evaluate(progression.start)
         if not is_number(start):
-            return Refuted(Statement(f"{name} = {show(start)} is no number"))
+            return Refuted(Statement(equation(name, start) + " is no number"))
         near: list[tuple[int, int]] = []
         for i, value in enumerate(true):
             turns = (complex_ball(start) - complex_ball(value)) / step
@@ -410,7 +403,7 @@ def compare(problem: Problem, given: list[Progression], true: list[Number], step
                 raise Undecided("the enclosures stay too wide")
             agreement.add(off, arb(0))
         if not near:
-            return Refuted(Statement(f"{name} = {show(start)} is no solution", exact=False))
+            return Refuted(Statement(equation(name, start) + " is no solution", exact=False))
         if len(near) > 1:
             raise Undecided("solutions not told apart")
         if progression.multiple:
@@ -424,5 +417,5 @@ def compare(problem: Problem, given: list[Progression], true: list[Number], step
                     raise Undecided("missing")
                 if any(p.multiple == 0 for p in given):
                     missing = settled(complex_ball(value) + (n + 1000 * common) * step)
-                return Refuted(Statement(f"{name} = {show(missing)} is a solution and not in the answer", exact=False))
+                return Refuted(Statement(equation(name, missing) + " is a solution and not in the answer", exact=False))
     return Verified(False)

@@ -13,7 +13,7 @@ from flint import fmpq, fmpq_mpoly, fmpz, nmod_poly
 
 from .. import budget
 from ..findings import Open, Refuted, Residual, Statement, Verified
-from ..tree import Refused, Tree, arguments, free_symbols, is_call, rational
+from ..tree import Refused, Tree, arguments, clipped, free_symbols, is_call, rational
 from ..univariate import polynomial as univariate
 from . import identities
 from .quotients import Foreign, Quotient, Ring, leaves
@@ -176,7 +176,7 @@ def same(wanted: Quotient, given: Quotient) -> Residual:
     if wanted[0] * given[1] == given[0] * wanted[1]:
         return Verified(True)
     shown = str(wanted[0]) if wanted[1].is_one() else f"({wanted[0]})/({wanted[1]})"
-    return Refuted(Statement(f"{shown[:300]} is expected"))
+    return Refuted(Statement(f"{clipped(shown, 300)} is expected"))
 
 
 def coefficients(ring: Ring, p: fmpq_mpoly, index: int) -> list[fmpq_mpoly]:

@@ -15,25 +15,11 @@ from ..agreement import Survey, Words, survey
 from ..assumptions import INTEGER_DOMAINS, Assumptions, flatten
 from ..evaluation import Environment, evaluate
 from ..findings import Open, Refuted, Residual, Statement, Supported, Verified
-from ..tree import Refused, Tree, arguments, constants, free_symbols, is_call, replace, size, walk
+from ..tree import Refused, Tree, arguments, brief, clipped, constants, free_symbols, is_call, replace, size, walk
 from ..tree import show as show_tree
-from ..values import (
-    Gaussian,
-    NonValue,
-    Number,
-    Relation,
-    Undecided,
-    ball,
-    compare,
-    complex_ball,
-    digits_of,
-    is_exact,
-    is_number,
-    precision,
-    show,
-    spread,
-)
+from ..values import Gaussian, NonValue, Number, Relation, Undecided, ball, compare, complex_ball, digits_of, is_exact, is_number, precision, spread
 from ..watch import magnitude
+from ..wording import equation, show
 from .by_definition import true_by_definition
 from .candidates import Algebraic, Candidate
 from .identities import proves
@@ -172,7 +158,7 @@ def values_of(s: Solution, unknowns: list[str]) -> dict[str, Number] | Refuted |
     for name in unknowns:
         value = evaluate(s.values[name])
         if isinstance(value, NonValue) or not is_number(value):
-            return Refuted(Statement(f"{name} = {show(value)} is no number"))
+            return Refuted(Statement(equation(name, value) + " is no number"))
         values[name] = value
     return values
 
@@ -262,7 +248,7 @@ def far_off(problem: Problem) -> Refuted | None:
             found = far_apart(left, right)
             if found is not None:
                 where = ", ".join(f"{name} = {show_tree(value)}" for name, value in s.values.items())
-                return Refuted(Statement(f"{where[:200]} is no solution: it leaves {show(found, 5)}", exact=False))
+                return Refuted(Statement(f"{clipped(where, 200)} is no solution: it leaves {show(found, 5)}", exact=False))
     return None
 
 
@@ -368,7 +354,7 @@ def close(a: Number, b: Number) -> bool:
 
 
 def spelled(values: dict[str, Number]) -> str:
-    return ", ".join(f"{name} = {show(value)}" for name, value in values.items())
+    return ", ".join(equation(name, value) for name, value in values.items())
 
 
 def nearest(values: dict[str, Number], solutions: list[Candidate]) -> str:
@@ -384,8 +370,8 @@ def nearest(values: dict[str, Number], solutions: list[Candidate]) -> str:
 def claims_of(problem: Problem, s: Solution) -> list[tuple[Tree, Tree]]:
     """The equations with a solution put in."""
     claims = []
-    for equation in problem.equations:
-        sides = list(arguments(equation))
+    for one in problem.equations:
+        sides = list(arguments(one))
         for name, value in s.values.items():
             sides = [replace(side, name, value) for side in sides]
         claims += list(itertools.pairwise(sides))
@@ -438,7 +424,7 @@ def put_one_in(problem: Problem, s: Solution) -> Residual:
             with precision(bits):
                 try:
                     if evaluate(condition, Environment()) is False:
-                        return Refuted(Statement(f"the condition {show_tree(condition)[:200]} is false"))
+                        return Refuted(Statement(f"the condition {brief(condition, 200)} is false"))
                     break
                 except Undecided:
                     continue
@@ -464,7 +450,7 @@ def not_real(s: Solution) -> Refuted | None:
             except (Undecided, Refused):
                 continue
             if is_number(found) and not complex_ball(found).imag.contains(0):
-                return Refuted(Statement(f"{name} = {show(found)} is not real"))
+                return Refuted(Statement(equation(name, found) + " is not real"))
     return None
 
 

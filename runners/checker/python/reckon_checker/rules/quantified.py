@@ -17,7 +17,8 @@ from ..critical import exact_tree
 from ..findings import Open, Refuted, Sampled, Statement, Supported, Verified
 from ..roots import isolated
 from ..tree import Refused, Tree, arguments, free_symbols, is_call, minus, replace, walk
-from ..values import Undecided, precision, show
+from ..values import Undecided, precision
+from ..wording import equation
 from .cells import ORDERS, Cells, rational_above, rational_below
 from .polynomials import coefficients
 from .quotients import Foreign, Ring
@@ -53,14 +54,14 @@ def check(task: dict[str, Any], seed: int) -> Sampled:
         except (Unknown, Undecided, Refused):
             continue
         if wanted != given:
-            where = ", ".join(f"{name} = {show(value)}" for name, value in zip(names, point, strict=True))
+            where = ", ".join(equation(name, value) for name, value in zip(names, point, strict=True))
             return Refuted(Statement((f"at {where}: " if where else "") + f"{wanted} is expected, the answer gives {given}"))
         agreed += 1
     if not agreed:
         return Open("the statement is not decided at any point")
     if len(names) == 1 and any(ends_between(right, names[0], low, high, real) for low, high in irrational_places(left, right, names[0])):
         return Open("an end of the answer is irrational, and the statement is not looked at there")
-    return Supported("True")
+    return Supported()
 
 
 def ends_between(right: Tree, name: str, low: fmpq, high: fmpq, real: bool) -> bool:

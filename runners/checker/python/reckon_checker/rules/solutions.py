@@ -20,10 +20,11 @@ from ..evaluation import evaluate
 from ..findings import Open, Refuted, Residual, Statement, Supported, Verified
 from ..parameters import leaves_out
 from ..points import Points
-from ..tree import Refused, Tree, arguments, exactly, free_symbols, is_call, kept_by_machines, reals, walk
+from ..tree import Refused, Tree, arguments, brief, constants, exactly, free_symbols, is_call, kept_by_machines, reals, walk
 from ..tree import show as show_tree
-from ..values import Kind, NonValue, Relation, Undecided, show
-from . import components, decimals, diophantine, exponential, kernels, logarithmic, parametric, parts, periodic, stepped, window
+from ..values import Kind, NonValue, Relation, Undecided
+from ..wording import equation
+from . import components, decimals, diophantine, exponential, kernels, logarithmic, parametric, parts, periodic, plain_numbers, stepped, window
 from .algebraic import NotAlgebraic
 from .cancelling import collected
 from .candidates import Algebraic
@@ -44,6 +45,8 @@ def check(task: dict[str, Any], seed: int) -> Residual:
     if len(task["solutions"]) > MAX_SOLUTIONS:
         return Open("too many solutions")
     found = judged(task, seed)
+    if not isinstance(found, Refuted) and (same := given_twice(task)) is not None:
+        return same
     if isinstance(found, Verified) and not as_many_as_asked(task, seed):
         return Open("not as many different instances as were asked for, or whether there are more")
     if isinstance(found, Verified) and leaves_out(value for s in task["solutions"] for value in s["values"]):
@@ -70,6 +73,19 @@ def as_many_as_asked(task: dict[str, Any], seed: int) -> bool:
     if not all(told_apart(a, b) for a, b in itertools.combinations(found, 2)):
         return False
     return len(found) == task.get("count", 1) or isinstance(judged({**task, "complete": True}, seed), Verified)
+
+
+def given_twice(task: dict[str, Any]) -> Refuted | None:
+    """Instances that are to be different ones, and of which two are exactly the same."""
+    found: list[dict[str, Any]] = task["solutions"]
+    if task.get("complete") or task.get("count", 1) == 1:
+        return None
+    for a, b in itertools.combinations(found, 2):
+        one, other = (dict(zip(s["names"], s["values"], strict=True)) for s in (a, b))
+        if one == other and not any(free_symbols(value) or constants(value) for value in one.values()):
+            where = ", ".join(f"{name} = {brief(value, 80)}" for name, value in sorted(one.items()))
+            return Refuted(Statement(f"{where} is given twice, and {task['count']} different instances are asked for"))
+    return None
 
 
 def told_apart(a: dict[str, Any], b: dict[str, Any]) -> bool:
@@ -165,9 +181,14 @@ def solved(problem: Problem) -> Residual:
         return put_in(problem, "a symbol that the question does not know")
     found = decided(problem)
     written = [collected(e) for e in problem.equations]
+    collected_too = replace(problem, equations=[e for e, _ in written])
+    if isinstance(found, Open | Supported):
+        missing = plain_numbers.left_out(problem)
+        if missing is not None and plain_numbers.left_out(collected_too) == missing:
+            return missing
     if not any(changed for _, changed in written) or isinstance(found, Open):
         return found
-    again = decided(replace(problem, equations=[e for e, _ in written]))
+    again = decided(collected_too)
     return found if type(again) is type(found) else Open("what is cancelled in the equations decides")
 
 
@@ -282,7 +303,7 @@ def with_parameters(problem: Problem) -> Residual:
         findings.append(without_parameters(bare.having(values)))
     refuted = [found for found in findings if isinstance(found, Refuted)]
     if refuted and len(refuted) == len(findings):
-        where = ", ".join(f"{name} = {show(value)}" for name, value in next(p for p in chosen if not p.special).values.items())
+        where = ", ".join(equation(str(name), value) for name, value in next(p for p in chosen if not p.special).values.items())
         return Refuted(Statement(f"at {where}: {refuted[0].proof.sentence()}"))
     if refuted:
         return Open("holds for some values of the parameters only")

@@ -14,12 +14,14 @@ from ..evaluation import EMPTY, evaluate
 from ..expanding import expand
 from ..expansion import VARIABLE, Expander
 from ..findings import Open, Refuted, Sampled, Statement, Supported
+from ..normal import proves_equal
 from ..parameters import Known, conditions_of, named, sampled
 from ..tails import Divergent
-from ..tree import Refused, Tree, arguments, free_symbols, is_call, plus, power, reals, replace, times, walk
+from ..tree import Refused, Tree, arguments, free_symbols, is_call, plus, power, rational, reals, replace, times, walk
 from ..univariate import polynomial
 from ..values import NonValue, Undecided, Value, complex_ball, is_number, precision, settled, whole
 from . import identities
+from .finite import finite_somewhere
 from .integrals import against, diverges
 from .iterated import separated
 
@@ -39,6 +41,8 @@ def check(task: dict[str, Any], seed: int) -> Sampled:
         for end in r[1:]:
             outside |= free_symbols(end) - inner
         inner.add(r[0])
+    if is_call(answer, "List") and finite_somewhere(term):
+        return Refuted(Statement("one value is expected, the answer is a list"))
     if any(len(r) == 1 for r in ranges):
         return indefinite(task, seed)
     if free_symbols(answer) & (bound - outside):
@@ -54,7 +58,7 @@ def check(task: dict[str, Any], seed: int) -> Sampled:
     names = (free_symbols(term) | free_symbols(answer) | outside) - {name}
     conditions = list(task.get("assumptions") or []) + conditions_of(answer)
     fresh = "index$"
-    body = renamed(term, name, fresh)
+    body = at_whole_numbers(renamed(term, name, fresh), fresh)
 
     def look(values: Known) -> Sampled:
         known = named(values)
@@ -81,6 +85,21 @@ def several(task: dict[str, Any], seed: int) -> Sampled:
             except (Undecided, Refused, Divergent, ValueError, ZeroDivisionError, OverflowError):
                 continue
     return Open("no enclosure")
+
+
+def at_whole_numbers(term: Tree, name: str) -> Tree:
+    """The term with Cos[Pi (a k + b)] as (-1)^(a k) Cos[Pi b], a whole, and Sin alike: the index is a whole number."""
+    if not isinstance(term, tuple) or name not in free_symbols(term):
+        return term
+    if is_call(term, "Sin", "Cos"):
+        p = polynomial(replace(term[1], "Pi", 1), name)
+        if p is not None and p.degree() == 1 and p[1].q == 1:
+            slope, start = int(p[1].p), rational(int(p[0].p), int(p[0].q))
+            if proves_equal(term[1], times("Pi", plus(times(slope, name), start))):
+                sign: Tree = power(-1, name) if slope % 2 else 1
+                return times(sign, (term[0], times("Pi", start)))
+        return term
+    return (term[0], *(at_whole_numbers(part, name) for part in term[1:]))
 
 
 def renamed(tree: Tree, name: str, fresh: str) -> Tree:

@@ -18,7 +18,8 @@ from ..findings import Open, Refuted, Residual, Statement, Supported, Verified
 from ..primes import divisor_sigma, factorization, is_probable_prime
 from ..primes import is_prime as is_proved_prime
 from ..tree import Refused, Tree, arguments, is_call, reals
-from ..values import Gaussian, Kind, NonValue, Value, precision, show, whole
+from ..values import Gaussian, Kind, NonValue, Value, precision, whole
+from ..wording import show
 
 MAX_BITS = 60_000
 PROVED_BITS = 320

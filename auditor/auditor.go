@@ -1,0 +1,252 @@
+package auditor
+
+import (
+	"context"
+	"crypto/ed25519"
+	"errors"
+	"runtime"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"reckon/domain/audit"
+	"reckon/domain/event"
+	"reckon/internal/blobs"
+)
+
+// Config configures Run. Source and Reader.Catalogue are required.
+type Config struct {
+	Source Source
+	Blobs  event.BlobReader // nil: blobs are not looked at
+	Reader audit.Reader
+	// OutsideKeys is audit.Config.OutsideKeys.
+	OutsideKeys map[string]ed25519.PublicKey
+	// ReadModels is the address of a database whose read models are compared, row by row; it needs Blobs. Empty: none are.
+	ReadModels string
+	// Progress is called now and then; nil: nobody asks.
+	Progress func(Progress)
+	Workers  int // goroutines that decode and verify; 0: one for each core
+}
+
+// Progress is how far an audit is.
+type Progress struct {
+	Events   int64
+	Position uint64
+	Head     uint64 // 0: not known
+	Findings int
+	Elapsed  time.Duration
+}
+
+// Report is the result of an audit.
+type Report struct {
+	LogID    string          `json:"log_id"`   // by which read models know the log
+	Position uint64          `json:"position"` // of the newest event that was judged
+	Link     string          `json:"link,omitempty"`
+	Chained  bool            `json:"chained"`  // the hash chain was checked
+	Anchored bool            `json:"anchored"` // an anchor was compared
+	Tables   bool            `json:"tables"`   // read models were compared
+	Counts   audit.Counts    `json:"counts"`
+	Findings []audit.Finding `json:"findings"`
+	Elapsed  time.Duration   `json:"elapsed_ns"`
+}
+
+// chunk is events that are decoded together.
+type chunk struct {
+	stored []audit.Stored
+	items  []*audit.Item
+	err    error
+	ready  chan struct{}
+}
+
+const (
+	chunkEvents = 256
+	chunkBytes  = 256 << 10
+	chunksAhead = 16
+	workQueue   = 1024 // pieces of deferred work that wait
+)
+
+// Run audits a log. An error means that it could not be read to its end.
+func Run(ctx context.Context, c Config) (report Report, err error) {
+	begun := time.Now()
+	var compared *tables
+	if c.ReadModels != "" {
+		if c.Blobs == nil {
+			return report, errors.New("read models hold texts of blobs: name the folder of blobs to have them compared")
+		}
+		if compared, err = openTables(ctx, c.ReadModels, c.Blobs); err != nil {
+			return report, err
+		}
+		defer func() { err = errors.Join(err, compared.Close()) }()
+	}
+	workers := c.Workers
+	if workers == 0 {
+		workers = runtime.GOMAXPROCS(0)
+	}
+	var head uint64
+	head, err = c.Source.Head(ctx)
+	if err != nil {
+		return Report{}, err
+	}
+	reader := c.Reader
+	if c.Blobs != nil {
+		reader.Blobs = c.Blobs
+		reader.NotFound = func(err error) bool { return errors.Is(err, blobs.ErrNotFound) }
+		reader.Corrupt = func(err error) bool { return errors.Is(err, blobs.ErrCorrupt) }
+	}
+	deferred := newDeferred(workers)
+	auditor := audit.New(audit.Config{OutsideKeys: c.OutsideKeys, Defer: deferred.add})
+	var events int64
+	logID := ""
+	judge := func(it *audit.Item) error {
+		auditor.Take(it)
+		if it.NamesLog() {
+			logID = it.ID
+		}
+		if compared != nil {
+			if err := compared.replay.Take(ctx, it.Recorded); err != nil {
+				return err
+			}
+		}
+		if events++; events%chunkEvents == 0 && c.Progress != nil {
+			c.Progress(Progress{Events: events, Position: it.Position.Commit, Head: head, Findings: int(deferred.count.Load()) + auditor.Found(), Elapsed: time.Since(begun)})
+		}
+		return nil
+	}
+	end, err := readAhead(ctx, c.Source, reader, workers, judge)
+	late := deferred.wait()
+	if err != nil {
+		return Report{}, err
+	}
+	findings, counts := auditor.End()
+	findings = append(append(findings, late...), end.Findings...)
+	if end.Chained && !end.Anchored {
+		findings = append(findings, audit.Complete(audit.CheckChain, audit.KindNoAnchor, audit.Finding{Revision: -1}, "an anchor that is kept elsewhere", "none"))
+	}
+	if compared != nil {
+		differences, err := compared.compare(ctx, logID, counts.Position)
+		if err != nil {
+			return Report{}, err
+		}
+		findings = append(findings, differences...)
+	}
+	audit.Sort(findings)
+	return Report{Tables: compared != nil, LogID: logID, Position: counts.Position, Link: end.Link, Chained: end.Chained, Anchored: end.Anchored,
+		Counts: counts, Findings: findings, Elapsed: time.Since(begun)}, nil
+}
+
+// ReadUsage counts what an account used, over the whole log. What an audit would find is not looked for.
+func ReadUsage(ctx context.Context, source Source, reader audit.Reader, u *audit.Usage) error {
+	_, err := readAhead(ctx, source, reader, runtime.GOMAXPROCS(0), func(it *audit.Item) error {
+		u.Take(it)
+		return nil
+	})
+	return err
+}
+
+// readAhead reads the source, prepares its events on several goroutines, and judges them in their order on this one.
+func readAhead(ctx context.Context, source Source, reader audit.Reader, workers int, judge func(*audit.Item) error) (End, error) {
+	ctx, stop := context.WithCancelCause(ctx)
+	defer stop(nil)
+	ordered, work := make(chan *chunk, chunksAhead), make(chan *chunk, chunksAhead)
+	var running sync.WaitGroup
+	defer running.Wait()
+	var end End
+	var failed error
+	running.Go(func() {
+		defer close(ordered)
+		defer close(work)
+		next := &chunk{ready: make(chan struct{})}
+		size := 0
+		flush := func() error {
+			if len(next.stored) == 0 {
+				return nil
+			}
+			for _, to := range []chan *chunk{ordered, work} {
+				select {
+				case to <- next:
+				case <-ctx.Done():
+					return context.Cause(ctx)
+				}
+			}
+			next, size = &chunk{ready: make(chan struct{})}, 0
+			return nil
+		}
+		end, failed = source.Read(ctx, func(s audit.Stored) error {
+			next.stored = append(next.stored, s)
+			if size += len(s.Data) + len(s.Metadata); len(next.stored) < chunkEvents && size < chunkBytes {
+				return nil
+			}
+			return flush()
+		})
+		failed = errors.Join(failed, flush())
+	})
+	for range workers {
+		running.Go(func() {
+			for c := range work {
+				c.items = make([]*audit.Item, len(c.stored))
+				for i, s := range c.stored {
+					if c.items[i], c.err = reader.Prepare(ctx, s); c.err != nil {
+						break
+					}
+				}
+				close(c.ready)
+			}
+		})
+	}
+	for c := range ordered {
+		select {
+		case <-c.ready:
+		case <-ctx.Done():
+			return End{}, context.Cause(ctx)
+		}
+		if c.err != nil {
+			stop(c.err)
+			return End{}, c.err
+		}
+		for _, it := range c.items {
+			if err := judge(it); err != nil {
+				stop(err)
+				return End{}, err
+			}
+		}
+	}
+	return end, failed
+}
+
+// deferred runs work that needs no order.
+type deferred struct {
+	work    chan func() []audit.Finding
+	running sync.WaitGroup
+	count   atomic.Int64
+
+	mu       sync.Mutex
+	findings []audit.Finding
+}
+
+func newDeferred(workers int) *deferred {
+	d := &deferred{work: make(chan func() []audit.Finding, workQueue)}
+	for range workers {
+		d.running.Go(func() {
+			for work := range d.work {
+				found := work()
+				if len(found) == 0 {
+					continue
+				}
+				d.count.Add(int64(len(found)))
+				d.mu.Lock()
+				d.findings = append(d.findings, found...)
+				d.mu.Unlock()
+			}
+		})
+	}
+	return d
+}
+
+func (d *deferred) add(work func() []audit.Finding) { d.work <- work }
+
+// wait ends the goroutines when all work is done.
+func (d *deferred) wait() []audit.Finding {
+	close(d.work)
+	d.running.Wait()
+	return d.findings
+}

@@ -1,0 +1,101 @@
+package auditor
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"reckon/domain/audit"
+	"reckon/domain/event"
+	"reckon/eventstore"
+	"reckon/eventstore/node/eventlog"
+)
+
+// Source is where a log is read.
+type Source interface {
+	// Read calls visit with every event of the log, in its order, until visit fails, whose error it returns. What it finds wrong
+	// with the log itself is in End; an error means that the log could not be read, and nothing is known of the rest.
+	Read(ctx context.Context, visit func(audit.Stored) error) (End, error)
+	// Head is the position of the newest event, for the progress; 0: not known.
+	Head(ctx context.Context) (uint64, error)
+}
+
+// End is what a source knows when it has read the log.
+type End struct {
+	Position uint64          // of the newest event that was read
+	Link     string          // of the hash chain there; empty: the source has no chain
+	Chained  bool            // the hash chain was checked
+	Anchored bool            // an anchor was compared
+	Findings []audit.Finding // about the log as bytes
+}
+
+// Folder is the folder of a node's log: stopped, copied, or with a node writing it.
+type Folder struct {
+	Dir     string
+	Anchors []eventlog.Anchor
+}
+
+// Head is Source: the folder does not say it cheaply.
+func (f Folder) Head(context.Context) (uint64, error) { return 0, nil }
+
+// Read is Source.
+func (f Folder) Read(ctx context.Context, visit func(audit.Stored) error) (End, error) {
+	report, err := eventlog.ReadFolder(ctx, f.Dir, f.Anchors, func(r *eventlog.Record) error {
+		return visit(audit.Stored{
+			ID: r.ID.String(), Stream: r.Stream, Revision: event.Revision(r.Revision), Position: event.Position{Commit: r.Position, Prepare: r.Position}, //nolint:gosec // revisions are below 2^63
+			Name: r.Type, Data: append([]byte(nil), r.Data...), Metadata: append([]byte(nil), r.Metadata...), Removed: r.Redacted,
+		})
+	})
+	end := End{Position: report.Records, Link: report.Chain, Chained: true, Anchored: len(f.Anchors) > 0}
+	var damage *eventlog.CorruptError
+	var other *eventlog.AnchorError
+	switch {
+	case err == nil:
+	case errors.As(err, &damage):
+		place := audit.Finding{Revision: -1, Position: damage.Position}
+		if place.Position == 0 { // the head file: what it should name comes after what was read
+			place.Position = report.Records + 1
+		}
+		end.Findings = append(end.Findings, audit.Complete(audit.CheckChain, audit.KindUnreadable, place, "the record that was appended", fmt.Sprintf("%s, byte %d: %s", damage.File, damage.Offset, damage.Reason)))
+		err = nil
+	case errors.As(err, &other):
+		place := audit.Finding{Revision: -1, Position: min(other.Anchor.Position, other.End+1)}
+		end.Findings = append(end.Findings, audit.Complete(audit.CheckChain, audit.KindAnchor, place,
+			fmt.Sprintf("the record that was noted at position %d, link %s", other.Anchor.Position, other.Anchor.Link),
+			fmt.Sprintf("%s; positions 1 to %d are those that were noted", other.Reason, other.Agrees)))
+		err = nil
+	}
+	return end, err
+}
+
+// Store is a log that is reached through its server.
+type Store struct{ Store *eventstore.Store }
+
+// Head is Source.
+func (s Store) Head(ctx context.Context) (uint64, error) {
+	head, err := s.Store.Head(ctx)
+	return head.Commit, err
+}
+
+// Read is Source. After the transport has failed the store may show events again, which are left out.
+func (s Store) Read(ctx context.Context, visit func(audit.Stored) error) (End, error) {
+	var end End
+	var last event.Position
+	ctx, stop := context.WithCancelCause(ctx)
+	defer stop(nil)
+	err := s.Store.VisitAll(ctx, func(raw eventstore.Raw) {
+		if !last.Less(raw.Position) || context.Cause(ctx) != nil {
+			return
+		}
+		last = raw.Position
+		stored := audit.Stored{ID: raw.ID.String(), Stream: raw.Stream, Revision: raw.Revision, Position: raw.Position, Name: raw.Name, Data: raw.Data, Metadata: raw.Metadata}
+		if err := visit(stored); err != nil {
+			stop(err)
+		}
+	})
+	if cause := context.Cause(ctx); cause != nil {
+		err = cause
+	}
+	end.Position = last.Commit
+	return end, err
+}

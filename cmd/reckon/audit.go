@@ -1,0 +1,260 @@
+package main
+
+import (
+	"context"
+	"crypto/ed25519"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"reckon/auditor"
+	"reckon/domain"
+	"reckon/domain/audit"
+	"reckon/domain/event"
+	"reckon/domain/keys"
+	"reckon/eventstore"
+	"reckon/internal/blobs"
+	"reckon/internal/progress"
+)
+
+// auditCommands derive again what a log must say.
+type auditCommands struct {
+	Log   auditLogCmd   `cmd:"" default:"withargs" help:"Derive every receipt, slot, job, proof, invoice and table again from the log, and report what differs; what reckon audit does without another word."`
+	Usage auditUsageCmd `cmd:"" help:"Count from the log what an account used on each day: evaluations, engine time, checks, slots, bytes."`
+}
+
+// auditSource says where a log is read.
+type auditSource struct {
+	Data       string `help:"Data folder, or the folder of a log alone: stopped, copied, or in use by a server." default:"reckon-data" placeholder:"DIR"`
+	Eventstore string `help:"Read the log from a server instead: unix:PATH of a node's socket, or esdb://user:password@host:port." placeholder:"ADDRESS"`
+	Insecure   bool   `help:"Accept an esdb:// address without TLS or without credentials." name:"insecure-eventstore"`
+}
+
+type auditLogCmd struct {
+	auditSource
+	Blobs      string   `help:"Folder of the blobs; default: blobs in the data folder. none: they are not looked at." placeholder:"DIR"`
+	Keys       string   `help:"File with the public keys that were handed out, as /.well-known/ and the API serve them (JWK set), kept where the operator cannot write." type:"path" placeholder:"FILE"`
+	Anchor     []string `help:"File with the output of an earlier reckon node verify, kept where the operator cannot write; may be given more than once." type:"path" placeholder:"FILE"`
+	ReadModels string   `help:"Database whose read models are compared row by row: sqlite:PATH or postgres://…; default: readmodels.db in the data folder. none: none are." placeholder:"ADDRESS"`
+	JSON       bool     `help:"Print JSON." name:"json"`
+}
+
+// Run exits 0 when nothing is wrong, 1 with findings, 2 when the log could not be read.
+func (c *auditLogCmd) Run() error {
+	ctx, stop := untilSignal()
+	defer stop()
+	config := auditor.Config{Reader: audit.Reader{Catalogue: domain.Catalogue(), Unmarshal: eventstore.Unmarshal}}
+	var err error
+	if config.OutsideKeys, err = readKeySet(c.Keys); err != nil {
+		return err
+	}
+	var closeSource func()
+	if config.Source, closeSource, err = c.open(ctx, c.Anchor); err != nil {
+		return err
+	}
+	defer closeSource()
+	if config.Blobs, err = c.openBlobs(); err != nil {
+		return err
+	}
+	config.ReadModels = c.readModels(config.Blobs != nil)
+	display := progress.New(os.Stderr, slog.Default())
+	config.Progress = func(p auditor.Progress) { showAudit(display, p) }
+	report, err := auditor.Run(ctx, config)
+	display.Close()
+	if err != nil {
+		return err
+	}
+	if c.JSON {
+		err = printJSON(auditReport{report, audit.Checks()})
+	} else {
+		err = printAudit(os.Stdout, report)
+	}
+	if err == nil && isWrong(report.Findings) {
+		err = exitStatus(1)
+	}
+	return err
+}
+
+// auditReport is the report with what was checked.
+type auditReport struct {
+	auditor.Report
+
+	Checks []audit.CheckInfo `json:"checks"`
+}
+
+// isWrong tells whether there is a finding that is more than a note.
+func isWrong(findings []audit.Finding) bool {
+	for _, f := range findings {
+		if f.Severity != audit.Note {
+			return true
+		}
+	}
+	return false
+}
+
+// logFolder is the folder of the log in a data folder, or the folder itself; false: the source is no folder.
+func (s auditSource) logFolder() (string, bool) {
+	if s.Eventstore != "" {
+		return "", false
+	}
+	if inside := filepath.Join(s.Data, "eventstore"); isFolder(inside) {
+		return inside, true
+	}
+	return s.Data, true
+}
+
+func isFolder(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && info.IsDir()
+}
+
+// open returns the source of a log.
+func (s auditSource) open(ctx context.Context, anchors []string) (auditor.Source, func(), error) {
+	if folder, local := s.logFolder(); local {
+		source := auditor.Folder{Dir: folder}
+		for _, path := range anchors {
+			anchor, err := readAnchor(path)
+			if err != nil {
+				return nil, nil, err
+			}
+			source.Anchors = append(source.Anchors, *anchor)
+		}
+		return source, func() {}, nil
+	}
+	if len(anchors) > 0 {
+		return nil, nil, errors.New("--anchor: a server does not show the hash chain; audit the folder of its log, or a backup of it")
+	}
+	store, err := eventstore.Connect(ctx, eventstore.Config{Connection: s.Eventstore, Insecure: s.Insecure, Catalogue: domain.Catalogue(), Logger: slog.Default()})
+	if err != nil {
+		return nil, nil, err
+	}
+	return auditor.Store{Store: store}, store.Close, nil
+}
+
+// openBlobs returns nil where blobs are not looked at.
+func (c *auditLogCmd) openBlobs() (event.BlobReader, error) {
+	folder := c.Blobs
+	switch folder {
+	case "none":
+		return nil, nil
+	case "":
+		if folder = filepath.Join(c.Data, "blobs"); !isFolder(folder) {
+			return nil, nil
+		}
+	}
+	folder = strings.TrimPrefix(folder, "file://")
+	if err := requireExists(folder, "folder of blobs"); err != nil {
+		return nil, err
+	}
+	return blobs.ExistingFolder(folder), nil
+}
+
+// readModels is the address of the read models to compare; empty: none. Without blobs their texts are not known.
+func (c *auditLogCmd) readModels(hasBlobs bool) string {
+	switch c.ReadModels {
+	case "none":
+		return ""
+	case "":
+		path := filepath.Join(c.Data, "readmodels.db")
+		if _, err := os.Stat(path); err != nil || !hasBlobs || c.Eventstore != "" {
+			return ""
+		}
+		return "sqlite:" + path
+	}
+	return c.ReadModels
+}
+
+// readKeySet reads a JWK set of Ed25519 keys (RFC 7517, RFC 8037); nil without a file.
+func readKeySet(path string) (map[string]ed25519.PublicKey, error) {
+	const maxBytes = 1 << 20
+	if path == "" {
+		return nil, nil
+	}
+	file, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = file.Close() }() // it was only read
+	content, err := io.ReadAll(io.LimitReader(file, maxBytes+1))
+	if err != nil {
+		return nil, err
+	}
+	var set struct {
+		Keys []struct {
+			KID string `json:"kid"`
+			X   string `json:"x"`
+		} `json:"keys"`
+	}
+	if len(content) > maxBytes {
+		err = fmt.Errorf("it is longer than %d bytes", maxBytes)
+	} else {
+		err = json.Unmarshal(content, &set)
+	}
+	if err == nil && len(set.Keys) == 0 {
+		err = errors.New("it has no keys")
+	}
+	byKID := map[string]ed25519.PublicKey{}
+	for _, key := range set.Keys {
+		if err == nil {
+			byKID[key.KID], err = keys.DecodeX(key.X)
+		}
+	}
+	if err != nil {
+		return nil, fmt.Errorf("--keys %s: %w; give the answer of GET /api/receipts/keys as it was served", path, err)
+	}
+	return byKID, nil
+}
+
+func showAudit(display *progress.Display, p auditor.Progress) {
+	display.Show(func() []progress.Task {
+		task := progress.Task{Name: "auditing", Done: -1, Left: -1, Unit: "events", Rate: float64(p.Events) / p.Elapsed.Seconds(), Extra: fmt.Sprintf("position %d, %d findings", p.Position, p.Findings)}
+		if p.Head > 0 {
+			task.Done = min(1, float64(p.Position)/float64(p.Head))
+			task.Left = time.Duration(float64(p.Elapsed) * (1/max(task.Done, 1e-9) - 1))
+		}
+		return []progress.Task{task}
+	})
+}
+
+// printAudit prints a report for people.
+func printAudit(out io.Writer, r auditor.Report) error {
+	var b strings.Builder
+	c := r.Counts
+	fmt.Fprintf(&b, "log %s, up to position %d: %d events in %d streams, in %s\n", r.LogID, r.Position, c.Events, c.Streams, r.Elapsed.Round(time.Millisecond))
+	fmt.Fprintf(&b, "  %d accounts, %d runs, %d receipts, %d signatures, %d jobs, %d slots and %d refunds, %d uploads, %d certificates, %d invoices\n",
+		c.Accounts, c.Runs, c.Receipts, c.Signatures, c.Jobs, c.Slots, c.Refunds, c.Uploads, c.Certificates, c.Invoices)
+	found := map[string]int{}
+	for _, f := range r.Findings {
+		if f.Severity != audit.Note {
+			found[f.Check]++
+		}
+	}
+	for _, check := range audit.Checks() {
+		said := "agrees"
+		switch n := found[check.Name]; {
+		case n > 0:
+			said = fmt.Sprintf("%d findings", n)
+		case check.Name == audit.CheckChain && !r.Chained:
+			said = "not checked: the source has no hash chain"
+		case check.Name == audit.CheckTables && !r.Tables:
+			said = "not checked: no database of read models, or no blobs, were named"
+		}
+		fmt.Fprintf(&b, "  %-12s %s\n", check.Name, said)
+	}
+	for _, f := range r.Findings {
+		fmt.Fprintf(&b, "%s\n    %s\n", f, f.Remedy)
+	}
+	verdict := "clean: nothing in this log contradicts its rules, its keys or itself"
+	if isWrong(r.Findings) {
+		verdict = "NOT CLEAN: see the findings above"
+	}
+	fmt.Fprintln(&b, verdict)
+	_, err := io.WriteString(out, b.String())
+	return err
+}

@@ -1,0 +1,74 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"path/filepath"
+
+	"reckon/eventstore"
+	"reckon/eventstore/node"
+	"reckon/eventstore/node/eventlog"
+)
+
+// nodeScavengeCmd scavenges a log.
+type nodeScavengeCmd struct {
+	nodeFolder
+}
+
+// Run prints the report. Where a node has the log it is asked to scavenge, and goes on when
+// the command is interrupted.
+func (c *nodeScavengeCmd) Run() error {
+	ctx, stop := untilSignal()
+	defer stop()
+	if !exists(filepath.Join(c.Data, "segments")) {
+		return fmt.Errorf("there is no log in %s: name its folder with --data", c.Data)
+	}
+	report, err := c.inFolder(ctx)
+	if inUse := (*eventlog.FolderInUseError)(nil); errors.As(err, &inUse) {
+		report, err = c.byNode(ctx, inUse)
+	}
+	var damage *eventlog.CorruptError
+	if errors.As(err, &damage) {
+		fmt.Fprintf(os.Stderr, "reckon node scavenge: %v\n", err)
+		return exitStatus(1)
+	}
+	if err != nil {
+		if report.Removed > 0 {
+			fmt.Fprintf(os.Stderr, "reckon node scavenge: up to position %d %d payloads were removed\n", report.Position, report.Removed)
+		}
+		return err
+	}
+	out := json.NewEncoder(os.Stdout)
+	out.SetIndent("", "  ")
+	return out.Encode(report)
+}
+
+// inFolder scavenges a log that no node has.
+func (c *nodeScavengeCmd) inFolder(ctx context.Context) (eventlog.ScavengeReport, error) {
+	log, err := eventlog.Open(eventlog.Options{Dir: c.Data, Logger: slog.Default()})
+	if err != nil {
+		return eventlog.ScavengeReport{}, err
+	}
+	report, err := log.Scavenge(ctx, func(r eventlog.ScavengeReport) {
+		fmt.Fprintf(os.Stderr, "position %d: %d payloads removed, %d bytes freed\n", r.Position, r.Removed, r.Freed)
+	})
+	return report, errors.Join(err, log.Close())
+}
+
+// byNode asks the node that has the log.
+func (c *nodeScavengeCmd) byNode(ctx context.Context, inUse error) (eventlog.ScavengeReport, error) {
+	socket := filepath.Join(c.Data, node.SocketName)
+	if !exists(socket) {
+		return eventlog.ScavengeReport{}, fmt.Errorf("%w; it has no socket, as with --insecure-listen: append an event of type %s to the stream %s there, or start it with --scavenge-every", inUse, node.ScavengeRequestedType, node.ScavengeStream)
+	}
+	fmt.Fprintln(os.Stderr, "the node that has the log scavenges it")
+	result, err := eventstore.RequestScavenge(ctx, "unix:"+socket, slog.Default())
+	if err == nil && result.Error != "" {
+		err = errors.New(result.Error)
+	}
+	return result.ScavengeReport, err
+}

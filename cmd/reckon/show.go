@@ -1,0 +1,240 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"reckon/domain"
+	"reckon/domain/account"
+	"reckon/domain/billing"
+	"reckon/domain/decider"
+	"reckon/domain/event"
+	"reckon/domain/grant"
+	"reckon/domain/job"
+	"reckon/domain/keys"
+	runs "reckon/domain/run"
+	"reckon/domain/session"
+	"reckon/domain/slots"
+	"reckon/domain/token"
+	"reckon/domain/upload"
+	"reckon/eventstore"
+)
+
+// showCmd prints a stream and the state that commands decide on.
+type showCmd struct {
+	installation
+	Stream string `arg:"" help:"Stream, such as job-ID, run-1001, slots-ACCOUNT-2026-08-01, keys."`
+	At     *int64 `help:"Revision to end with, from 0: the stream as it was then. The newest, unless it is given." placeholder:"REVISION"`
+	Full   bool   `help:"Print long texts whole."`
+	JSON   bool   `help:"Print each event as a line of JSON, whole, and the state as the last line." name:"json"`
+}
+
+// showPage is how many events of a stream are in memory at once; one has up to 512 KiB (eventstore.MaxAppendBytes).
+const showPage = 64
+
+// Run prints the events of a stream, oldest first, then its state.
+func (c *showCmd) Run() error {
+	return c.readLog(func(ctx context.Context, _ *settings, store *eventstore.Store) error { return c.show(ctx, store) })
+}
+
+func (c *showCmd) show(ctx context.Context, store *eventstore.Store) error {
+	if c.At != nil && *c.At < 0 {
+		return fmt.Errorf("--at %d: revisions begin with 0", *c.At)
+	}
+	shown := 0
+	last, state, catalogue := event.NoStream, foldingOf(c.Stream), domain.Catalogue()
+	for from := event.Revision(0); c.At == nil || int64(from) <= *c.At; from = last + 1 {
+		page, err := store.RawStream(ctx, c.Stream, from, showPage)
+		if err != nil {
+			return err
+		}
+		for _, raw := range page {
+			if c.At != nil && int64(raw.Revision) > *c.At {
+				break
+			}
+			if shown == 0 {
+				state.beginAt(raw.Revision)
+			}
+			e := decodeShown(catalogue, raw)
+			state.add(catalogue, raw, e)
+			if err := c.print(e); err != nil {
+				return err
+			}
+			shown++
+			last = raw.Revision
+		}
+		if len(page) < showPage {
+			break
+		}
+	}
+	switch {
+	case shown == 0:
+		return fmt.Errorf("the log holds no event of the stream %s; reckon tail --category KIND shows names", shownName(c.Stream))
+	case c.At != nil && int64(last) < *c.At:
+		return fmt.Errorf("--at %d: the newest event of %s has the revision %d", *c.At, shownName(c.Stream), last)
+	}
+	return c.printState(state, last)
+}
+
+func (c *showCmd) print(e shownEvent) error {
+	if c.JSON {
+		line, err := e.json()
+		if err == nil {
+			_, err = fmt.Println(line)
+		}
+		return err
+	}
+	_, err := fmt.Print(e.paragraph(c.Full))
+	return err
+}
+
+// paragraph is an event with its metadata, indented, for people.
+func (e shownEvent) paragraph(full bool) string {
+	var out strings.Builder
+	fmt.Fprintf(&out, "%s@%d  %s v%d  %s  position %d\n", shownName(e.Stream), e.Revision, shownName(e.Event), e.Version, shownTime(e.meta.At), e.Position)
+	for _, of := range []struct{ name, value string }{
+		{"id", e.ID}, {"correlation", e.meta.Correlation}, {"caused by", e.meta.Causation}, {"account", e.meta.Account}, {"actor", e.meta.Actor},
+		{"requester", e.meta.Requester}, {"source", string(e.meta.Source)}, {"agent", e.meta.Agent}, {"traceparent", e.meta.Traceparent}, {"build", e.meta.Build},
+		{"unreadable", e.Unreadable},
+	} {
+		if of.value != "" {
+			fmt.Fprintf(&out, "  %-11s %s\n", of.name, shownReason(of.value))
+		}
+	}
+	out.WriteString(indented(e.Data, full))
+	out.WriteString("\n\n")
+	return out.String()
+}
+
+// indented is JSON for people, its long strings cut unless it is to be full.
+func indented(data json.RawMessage, full bool) string {
+	const longestIndented = 64 << 10
+	short := []byte(data)
+	if !full {
+		if cut, err := cutStrings(data); err == nil {
+			short = cut
+		}
+	}
+	var out bytes.Buffer
+	if err := json.Indent(&out, []byte(escapeUnprintable(string(short))), "  ", "  "); err != nil {
+		return "  " + cutData(data, longestData)
+	}
+	if text := out.String(); full || len(text) <= longestIndented {
+		return "  " + text
+	}
+	return "  " + cutText(out.String(), longestIndented) + fmt.Sprintf(" … (%d bytes in all; --full prints them)", len(data))
+}
+
+// stateLine is the last line of show --json.
+type stateLine struct {
+	Stream   string         `json:"stream"`
+	Revision event.Revision `json:"revision"` // of the last event in the state
+	State    any            `json:"state"`
+	Missing  string         `json:"missing,omitempty"` // why there is no state
+}
+
+func (c *showCmd) printState(f *folding, last event.Revision) error {
+	line := stateLine{Stream: c.Stream, Revision: last, Missing: f.missing}
+	if line.Missing == "" {
+		line.State = f.state()
+	}
+	if c.JSON {
+		text, err := event.Marshal(line)
+		if err == nil {
+			_, err = fmt.Println(escapeUnprintable(string(text)))
+		}
+		return err
+	}
+	if line.Missing != "" {
+		_, err := fmt.Printf("no state: %s\n", shownReason(line.Missing))
+		return err
+	}
+	text, err := event.Marshal(line.State)
+	if err == nil {
+		_, err = fmt.Printf("state after revision %d\n%s\n", last, indented(text, c.Full))
+	}
+	return err
+}
+
+// folding is the state of a stream while its events are read.
+type folding struct {
+	evolve  func(event.Event)
+	state   func() any
+	missing string // why there is no state
+}
+
+// beginAt is told the revision of the first event that was read.
+func (f *folding) beginAt(first event.Revision) {
+	if first > 0 && f.missing == "" {
+		f.missing = fmt.Sprintf("the events before revision %d have been removed", first)
+	}
+}
+
+func (f *folding) add(catalogue event.Catalogue, raw eventstore.Raw, e shownEvent) {
+	if f.missing != "" {
+		return
+	}
+	decoded, err := catalogue.Decode(raw.Name, e.Version, raw.Data)
+	if err != nil {
+		f.missing = fmt.Sprintf("event %d cannot be read", raw.Revision)
+		return
+	}
+	f.evolve(decoded)
+}
+
+// foldingOf is the decider of a kind of stream, with the state's fields as domain/KIND has them.
+func foldingOf(stream string) *folding {
+	kind, _, _ := strings.Cut(stream, "-")
+	switch kind {
+	case "account":
+		return fold(account.Decider, whole)
+	case "billing":
+		return fold(billing.Decider, func(s billing.State) any {
+			return struct {
+				Subscription billing.Subscription
+				Changes      int64
+				Credits      []account.Price
+				Invoices     []billing.Invoice
+			}{s.Subscription, s.Changes, s.Credits(), s.Invoices()}
+		})
+	case "grant":
+		return fold(grant.Decider, whole)
+	case "job":
+		return fold(job.Decider, whole)
+	case "keys":
+		return fold(keys.Decider, func(s keys.State) any {
+			return struct {
+				Active string
+				Keys   []keys.Key
+			}{s.Active, s.Keys()}
+		})
+	case "run":
+		return fold(runs.Decider, whole)
+	case "session":
+		return fold(session.Decider, whole)
+	case "slots":
+		return fold(slots.Decider, func(s slots.State) any { return struct{ SlotsUsed int }{s.SlotsUsed()} })
+	case "token":
+		return fold(token.Decider, whole)
+	case "upload":
+		return fold(upload.Decider, func(s upload.State) any {
+			return struct {
+				Stored            *upload.Stored
+				Job               string
+				Refused, Released int
+			}{s.Stored, s.Job, s.Refused.Len(), s.Released.Len()}
+		})
+	}
+	return &folding{missing: "nothing decides on streams of this kind"}
+}
+
+func fold[C, S any](d decider.Decider[C, S], view func(S) any) *folding {
+	now := d.Initial()
+	return &folding{evolve: func(e event.Event) { now = d.Evolve(now, e) }, state: func() any { return view(now) }}
+}
+
+// whole shows a state as it is.
+func whole[S any](s S) any { return s }

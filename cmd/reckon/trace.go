@@ -1,0 +1,237 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"log/slog"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/google/uuid"
+
+	"reckon/domain"
+	"reckon/domain/event"
+	"reckon/eventstore"
+	"reckon/internal/progress"
+)
+
+// traceCmd prints what one request led to.
+type traceCmd struct {
+	installation
+	Correlation string `arg:"" help:"Correlation id; or a stream (job-ID, run-1001), whose first event tells it."`
+	Since       uint64 `help:"Begin after this position in the log: the whole log is read otherwise." placeholder:"POSITION"`
+	JSON        bool   `help:"Print the events with their causes as JSON, whole." name:"json" xor:"form"`
+	Mermaid     bool   `help:"Print a diagram in Mermaid's language, as Markdown pages show it." xor:"form"`
+}
+
+// traceMost is how many events of a correlation are shown.
+const traceMost = 10_000
+
+// tracedEvent is an event with what it followed from.
+type tracedEvent struct {
+	shownEvent
+	Parent  string  `json:"parent,omitempty"` // id of the event it followed from; empty: from the request itself
+	Because because `json:"because"`
+}
+
+// because is how it is known what an event followed from.
+type because string
+
+const (
+	byCausation because = "causation" // its metadata name the event
+	byStream    because = "stream"    // they name none; the event is the one before it in its stream
+	byRequest   because = "request"   // neither: the request itself
+)
+
+// traceReport is what --json prints.
+type traceReport struct {
+	Correlation string        `json:"correlation"`
+	Events      []tracedEvent `json:"events"`    // in the order of the log: a parent is before its children
+	Truncated   bool          `json:"truncated"` // there are more than traceMost
+}
+
+// Run reads the log and prints the events of the correlation as a tree of causes.
+func (c *traceCmd) Run() error {
+	return c.readLog(func(ctx context.Context, _ *settings, store *eventstore.Store) error {
+		correlation, err := c.resolve(ctx, store)
+		if err != nil {
+			return err
+		}
+		events, truncated, err := correlated(ctx, store, correlation, event.Position{Commit: c.Since, Prepare: c.Since})
+		if err != nil {
+			return err
+		}
+		if len(events) == 0 {
+			fmt.Fprintf(os.Stderr, "no event has the correlation %s; give a stream to trace what its first event belongs to\n", shownName(correlation))
+			return exitStatus(1)
+		}
+		if truncated {
+			fmt.Fprintf(os.Stderr, "only the first %d events are shown\n", traceMost)
+		}
+		report := traceReport{Correlation: correlation, Events: traced(events), Truncated: truncated}
+		switch {
+		case c.JSON:
+			return report.printJSON()
+		case c.Mermaid:
+			_, err = fmt.Print(report.mermaid())
+		default:
+			_, err = fmt.Print(report.tree())
+		}
+		return err
+	})
+}
+
+// resolve is the correlation id, or that of a stream's first event.
+func (c *traceCmd) resolve(ctx context.Context, store *eventstore.Store) (string, error) {
+	if uuid.Validate(c.Correlation) == nil {
+		return c.Correlation, nil
+	}
+	first, err := store.RawStream(ctx, c.Correlation, 0, 1)
+	if err != nil {
+		return "", err
+	}
+	if len(first) == 0 {
+		return "", fmt.Errorf("%s is no id, and the log holds no event of a stream of that name", shownName(c.Correlation))
+	}
+	meta, ok := metadataOf(first[0])
+	if !ok || meta.Correlation == "" {
+		return "", fmt.Errorf("the first event of %s has no correlation id", shownName(c.Correlation))
+	}
+	return meta.Correlation, nil
+}
+
+// correlated reads the events of a correlation in the order of the log, at most traceMost.
+func correlated(ctx context.Context, store *eventstore.Store, correlation string, after event.Position) (events []shownEvent, truncated bool, err error) {
+	head, err := store.Head(ctx)
+	if err != nil {
+		return nil, false, err
+	}
+	display := progress.New(os.Stderr, slog.Default())
+	defer display.Close()
+	begun, read, mark, catalogue := time.Now(), 0, []byte(correlation), domain.Catalogue()
+	for raw, err := range store.RawAll(ctx, after) {
+		if err != nil {
+			return nil, false, err
+		}
+		if bytes.Contains(raw.Metadata, mark) { // most events are told without decoding
+			if meta, ok := metadataOf(raw); ok && meta.Correlation == correlation {
+				if len(events) == traceMost {
+					return events, true, nil
+				}
+				events = append(events, decodeShown(catalogue, raw))
+			}
+		}
+		if read++; read%1024 == 0 {
+			display.Show(func() []progress.Task {
+				done := float64(raw.Position.Commit-after.Commit) / float64(max(1, head.Commit-after.Commit))
+				return []progress.Task{{Name: "reading the log", Done: min(1, done), Rate: float64(read) / time.Since(begun).Seconds(), Unit: "events", Left: -1}}
+			})
+		}
+	}
+	return events, false, nil
+}
+
+// metadataOf is an event's metadata; false where they are not as the service writes them.
+func metadataOf(raw eventstore.Raw) (meta event.Metadata, ok bool) {
+	err := json.Unmarshal(raw.Metadata, &meta)
+	return meta, err == nil
+}
+
+// traced finds what each event followed from. A parent stands before its child in the log, so that there is no cycle.
+func traced(events []shownEvent) []tracedEvent {
+	list := make([]tracedEvent, len(events))
+	known, newest := map[string]bool{}, map[string]string{} // ids seen; the last id of each stream
+	for i, e := range events {
+		list[i] = tracedEvent{shownEvent: e, Because: byRequest}
+		before, follows := newest[e.Stream]
+		switch {
+		case e.meta.Causation != "" && known[e.meta.Causation]:
+			list[i].Parent, list[i].Because = e.meta.Causation, byCausation
+		case follows:
+			list[i].Parent, list[i].Because = before, byStream
+		}
+		known[e.ID], newest[e.Stream] = true, e.ID
+	}
+	return list
+}
+
+func (r traceReport) printJSON() error {
+	text, err := event.Marshal(r)
+	if err == nil {
+		_, err = fmt.Println(escapeUnprintable(string(text)))
+	}
+	return err
+}
+
+// deepest is how many levels of a tree are indented.
+const deepest = 24
+
+// tree draws the events below what they followed from.
+func (r traceReport) tree() string {
+	children := map[string][]tracedEvent{}
+	for _, e := range r.Events {
+		children[e.Parent] = append(children[e.Parent], e)
+	}
+	var out strings.Builder
+	first := r.Events[0].meta
+	fmt.Fprintf(&out, "%s  %s  by %s  %s\n", shownName(r.Correlation), shownTime(first.At), shownReason(first.Actor), shownReason(string(first.Source)))
+	type pending struct {
+		event  tracedEvent
+		prefix string
+		last   bool
+		depth  int
+	}
+	var stack []pending
+	push := func(of []tracedEvent, prefix string, depth int) {
+		for i := len(of) - 1; i >= 0; i-- {
+			stack = append(stack, pending{of[i], prefix, i == len(of)-1, depth})
+		}
+	}
+	push(children[""], "", 0)
+	for len(stack) > 0 {
+		p := stack[len(stack)-1]
+		stack = stack[:len(stack)-1]
+		branch, below := "├─ ", "│  "
+		if p.last {
+			branch, below = "└─ ", "   "
+		}
+		if p.depth >= deepest {
+			below = ""
+		}
+		e := p.event
+		fmt.Fprintf(&out, "%s%s%s  %s@%d  +%.3f s  %s", p.prefix, branch, shownName(e.Event), shownName(e.Stream), e.Revision, e.meta.At.Sub(first.At).Seconds(), shownReason(e.meta.Actor))
+		if e.Because == byStream {
+			out.WriteString("  (after)")
+		}
+		if e.Unreadable != "" {
+			out.WriteString("  (unreadable)")
+		}
+		out.WriteByte('\n')
+		push(children[e.ID], p.prefix+below, p.depth+1)
+	}
+	return out.String()
+}
+
+// mermaid is the tree as a flowchart: a line for a cause that is recorded, a dotted one for the order of a stream.
+func (r traceReport) mermaid() string {
+	var out strings.Builder
+	node := map[string]int{}
+	quoted := func(text string) string { return strings.ReplaceAll(shownName(text), `"`, "#quot;") }
+	fmt.Fprintf(&out, "flowchart TD\n  request([\"%s\"])\n", quoted(r.Correlation))
+	for i, e := range r.Events {
+		node[e.ID] = i
+		fmt.Fprintf(&out, "  n%d[\"%s<br/>%s@%d\"]\n", i, quoted(e.Event), quoted(e.Stream), e.Revision)
+		switch e.Because {
+		case byCausation:
+			fmt.Fprintf(&out, "  n%d --> n%d\n", node[e.Parent], i)
+		case byStream:
+			fmt.Fprintf(&out, "  n%d -.-> n%d\n", node[e.Parent], i)
+		case byRequest:
+			fmt.Fprintf(&out, "  request --> n%d\n", i)
+		}
+	}
+	return out.String()
+}

@@ -1,0 +1,440 @@
+package audit_test
+
+import (
+	"bytes"
+	"crypto/ed25519"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"reckon/domain/account"
+	"reckon/domain/audit"
+	"reckon/domain/audit/audittest"
+	"reckon/domain/billing"
+	"reckon/domain/certificate"
+	"reckon/domain/event"
+	"reckon/domain/job"
+	"reckon/domain/keys"
+	"reckon/domain/run"
+	"reckon/domain/session"
+	"reckon/domain/slots"
+	"reckon/domain/token"
+	"reckon/domain/upload"
+)
+
+// TestATrueLogIsClean: given a log as the service writes it, with every type of event, nothing is found.
+func TestATrueLogIsClean(t *testing.T) {
+	l := audittest.True()
+	for _, f := range audittest.Audit(t, l, nil) {
+		t.Error(f)
+	}
+	seen := map[string]bool{}
+	for _, e := range l.Events {
+		seen[e.Name] = true
+	}
+	for _, name := range []string{"slots.refunded", "certificate.issued", "subscription.renewed", "key.retired", "upload.refused", "run.verified", "account.closed"} {
+		if !seen[name] {
+			t.Errorf("the log has no %s", name)
+		}
+	}
+}
+
+// change changes a log and returns the event at which it must be found; nil: at none.
+type change func(l *audittest.Log) *audittest.Logged
+
+// edit changes an event of the true log.
+func edit[E event.Event](name string, n int, f func(*E)) change {
+	return func(l *audittest.Log) *audittest.Logged {
+		e := l.Find(name, n)
+		changed, ok := e.Event.(E)
+		if !ok {
+			panic(name + " is another event")
+		}
+		f(&changed)
+		e.Event = changed
+		return e
+	}
+}
+
+func editMetadata(name string, n int, f func(*event.Metadata)) change {
+	return func(l *audittest.Log) *audittest.Logged {
+		e := l.Find(name, n)
+		f(&e.Metadata)
+		return e
+	}
+}
+
+func removed(name string, n int, at func(l *audittest.Log) *audittest.Logged) change {
+	return func(l *audittest.Log) *audittest.Logged {
+		l.Remove(l.Find(name, n))
+		return at(l)
+	}
+}
+
+func at(name string, n int) func(*audittest.Log) *audittest.Logged {
+	return func(l *audittest.Log) *audittest.Logged { return l.Find(name, n) }
+}
+
+// twice has an event again directly after itself, under another id.
+func twice(name string, n int) change {
+	return func(l *audittest.Log) *audittest.Logged {
+		e := l.Find(name, n)
+		again := l.CopyOf(e)
+		l.InsertAfter(e, again)
+		return again
+	}
+}
+
+func rewrite(name string, n int, old, with string) change {
+	return func(l *audittest.Log) *audittest.Logged {
+		e := l.Find(name, n)
+		data, err := event.Marshal(e.Event)
+		if err != nil || !bytes.Contains(data, []byte(old)) {
+			panic(string(data))
+		}
+		e.Data = bytes.Replace(data, []byte(old), []byte(with), 1)
+		return e
+	}
+}
+
+// TestEachChangeIsFoundWhereItIs: given the true log, when one thing in it is changed, then the check that is to see it finds it, at
+// that event. The log has no hash chain here: whoever changed it made that anew.
+func TestEachChangeIsFoundWhereItIs(t *testing.T) {
+	const stranger = "0198a1b2-0000-7000-8000-0000000000ee"
+	cases := []struct {
+		name string
+		kind audit.Kind
+		when change
+	}{
+		{"an id that is no UUID", audit.KindEventID, func(l *audittest.Log) *audittest.Logged { e := l.Find("run.failed", 1); e.ID = "x"; return e }},
+		{"a payload that was removed", audit.KindPayloadRemoved, func(l *audittest.Log) *audittest.Logged { e := l.Find("run.failed", 1); e.Removed = true; return e }},
+		{"an event of another service", audit.KindUnknownEvent, func(l *audittest.Log) *audittest.Logged {
+			e := l.Find("run.failed", 1)
+			e.Name = "run.forged"
+			return e
+		}},
+		{"a version to come", audit.KindUnknownEvent, editMetadata("run.failed", 1, func(m *event.Metadata) { m.Version = 9 })},
+		{"a field too many", audit.KindSchema, rewrite("run.failed", 1, `{`, `{"extra":1,`)},
+		{"a field twice", audit.KindSchema, rewrite("run.failed", 1, `{`, `{"run_id":4,`)},
+		{"a space", audit.KindSchema, rewrite("run.failed", 1, `:`, `: `)},
+		{"a value that is not in its list", audit.KindSchema, edit("run.failed", 1, func(e *run.Failed) { e.Reason = "bored" })},
+		{"an id in other letters", audit.KindSchema, edit("upload.stored", 1, func(e *upload.Stored) { e.UploadID = strings.ToUpper(e.UploadID) })},
+		{"a time with less digits", audit.KindSchema, edit("key.published", 1, func(e *keys.Published) { e.At = "2026-08-01T12:00:00Z" })},
+		{"metadata that are none", audit.KindSchema, func(l *audittest.Log) *audittest.Logged {
+			e := l.Find("run.failed", 1)
+			e.Meta = []byte(`{"v":1}`)
+			return e
+		}},
+		{"a source that is none", audit.KindSchema, editMetadata("run.failed", 1, func(m *event.Metadata) { m.Source = "mail" })},
+		{"a long audittest.Text in the event", audit.KindTextTooLong, edit("run.timed_out", 1, func(e *run.TimedOut) { e.Expression = event.Inline(strings.Repeat("x", event.MaxInlineBytes+1)) })},
+		{"a audittest.Text twice", audit.KindTextTwice, edit("run.evaluated", 2, func(e *run.Evaluated) { e.Answer.Inline = "x" })},
+		{"a blob that is gone", audit.KindBlobMissing, func(l *audittest.Log) *audittest.Logged {
+			e := l.Find("run.evaluated", 2)
+			delete(l.Blobs, e.Event.(run.Evaluated).Plot.SHA256)
+			return e
+		}},
+		{"a blob that is another", audit.KindBlobDiffers, func(l *audittest.Log) *audittest.Logged {
+			e := l.Find("upload.stored", 1)
+			l.Blobs[e.Event.(upload.Stored).Blob.SHA256] = []byte("other bytes")
+			return e
+		}},
+
+		{"an event twice", audit.KindDuplicateID, func(l *audittest.Log) *audittest.Logged {
+			e := l.Find("runner.beat", 1)
+			again := *e
+			l.InsertAfter(l.Find("run.failed", 1), &again)
+			return &again
+		}},
+		{"a cause that does not exist", audit.KindCause, editMetadata("run.evaluated", 3, func(m *event.Metadata) { m.Causation = stranger })},
+		{"a cause of another correlation", audit.KindCause, editMetadata("run.evaluated", 3, func(m *event.Metadata) { m.Correlation = stranger })},
+		{"no correlation", audit.KindCause, editMetadata("run.failed", 1, func(m *event.Metadata) { m.Correlation = "" })},
+		{"a reaction to nothing", audit.KindCause, editMetadata("run.failed", 1, func(m *event.Metadata) { m.Actor = "reaction:end_closed" })},
+		{"an event in another stream", audit.KindStream, edit("run.failed", 1, func(e *run.Failed) { e.RunID = 44 })},
+		{"an event of another account", audit.KindAccount, edit("run.failed", 1, func(e *run.Failed) { e.Account = audittest.Bob })},
+
+		{"a run evaluated twice", audit.KindIllegal, twice("run.evaluated", 1)},
+		{"a run sealed twice", audit.KindIllegal, twice("receipt.sealed", 1)},
+		{"a run that failed twice", audit.KindIllegal, twice("run.failed", 1)},
+		{"a check that says nothing new", audit.KindIllegal, twice("run.verified", 1)},
+		{"a job queued twice", audit.KindIllegal, twice("job.queued", 1)},
+		{"a job claimed by two", audit.KindIllegal, twice("job.claimed", 1)},
+		{"a job finished twice", audit.KindIllegal, twice("job.succeeded", 1)},
+		{"a job that ended for another attempt", audit.KindIllegal, edit("job.failed", 1, func(e *job.HasFailed) { e.Nonce = stranger })},
+		{"an attempt with another number", audit.KindIllegal, edit("job.claimed", 1, func(e *job.WasClaimed) { e.Attempt = 7 })},
+		{"a late cancellation that says it was early", audit.KindIllegal, edit("job.cancelled", 1, func(e *job.WasCancelled) { e.Early = false })},
+		{"a job lost too soon", audit.KindIllegal, func(l *audittest.Log) *audittest.Logged {
+			edit("job.queued", 4, func(e *job.WasQueued) { e.SessionID = "" })(l)
+			return l.Find("job.lost", 1)
+		}},
+		{"an upload claimed by two", audit.KindIllegal, edit("upload.refused", 1, func(e *upload.Refused) { e.JobID = audittest.UUID(0x111) })},
+		{"an upload stored twice", audit.KindIllegal, twice("upload.stored", 1)},
+		{"a certificate issued twice", audit.KindIllegal, twice("certificate.issued", 1)},
+		{"a session opened twice", audit.KindIllegal, twice("session.opened", 1)},
+		{"an epoch that was not", audit.KindIllegal, edit("session.expired", 1, func(e *session.Expired) { e.Epoch = 9 })},
+		{"a token minted twice", audit.KindIllegal, twice("token.minted", 1)},
+		{"a grant approved twice", audit.KindIllegal, twice("grant.approved", 1)},
+		{"an account registered twice", audit.KindIllegal, twice("account.registered", 1)},
+		{"an account closed twice", audit.KindIllegal, twice("account.closed", 1)},
+		{"a start followed twice", audit.KindIllegal, twice("account.plan_changed", 1)},
+		{"a run id that was not reserved", audit.KindRunID, func(l *audittest.Log) *audittest.Logged {
+			e := l.Find("run.failed", 1)
+			failed := e.Event.(run.Failed)
+			failed.RunID = 1001
+			e.Event, e.Stream = failed, "run-1001"
+			return e
+		}},
+		{"a run of an account that is none", audit.KindNoAccount, edit("run.timed_out", 1, func(e *run.TimedOut) { e.Account = stranger })},
+		{"a token for a closed account", audit.KindClosed, func(l *audittest.Log) *audittest.Logged {
+			l.Now = l.Now.Add(time.Hour)
+			id := audittest.Sum([]byte("another"))
+			return l.Add("token-"+id, audittest.Carol, token.Minted{TokenID: id, Account: audittest.Carol, Name: "n", Last4: "abcd", FullAccess: true})
+		}},
+		{"a token that outlives its account", audit.KindLeftOver, func(l *audittest.Log) *audittest.Logged {
+			id := audittest.Sum([]byte("another"))
+			e := l.Find("account.closed", 1)
+			i := l.Index(e)
+			l.Add("token-"+id, audittest.Carol, token.Minted{TokenID: id, Account: audittest.Carol, Name: "n", Last4: "abcd", FullAccess: true})
+			minted := l.Events[len(l.Events)-1]
+			minted.Metadata.At = e.Metadata.At
+			l.Events = slices.Insert(l.Events[:len(l.Events)-1], i, minted)
+			return e
+		}},
+		{"a job on a plan that was never in force", audit.KindPlan, edit("slots.spent", 1, func(e *slots.Spent) { e.Submission.Plan = "team" })},
+
+		{"a key under another id", audit.KindKey, edit("key.published", 1, func(e *keys.Published) { e.X = strings.Repeat("A", 43) })},
+		{"a key published twice", audit.KindKey, twice("key.published", 1)},
+		{"a key activated at once", audit.KindKey, edit("key.activated", 2, func(e *keys.Activated) { e.At = "2026-08-02T12:00:00.000Z" })},
+		{"a key retired alone", audit.KindKey, twice("key.retired", 1)},
+		{"a key not retired", audit.KindKey, func(l *audittest.Log) *audittest.Logged {
+			l.Remove(l.Find("key.retired", 1))
+			l.PublishKey(ed25519.NewKeyFromSeed(make([]byte, 32)))
+			return l.Events[len(l.Events)-1]
+		}},
+		{"a key not retired at the log's end", audit.KindIncomplete, removed("key.retired", 1, func(*audittest.Log) *audittest.Logged { return nil })},
+		{"an answer that was changed", audit.KindReceipt, edit("run.evaluated", 1, func(e *run.Evaluated) { e.Answer = event.Inline("3") })},
+		{"an account that was changed", audit.KindReceipt, edit("run.evaluated", 1, func(e *run.Evaluated) { e.Account = audittest.Bob })},
+		{"a verdict that was changed", audit.KindReceipt, edit("run.evaluated", 1, func(e *run.Evaluated) { check := *e.Check; check.Verdict = run.VerdictRefuted; e.Check = &check })},
+		{"a check without a verdict", audit.KindReceipt, edit("run.evaluated", 1, func(e *run.Evaluated) { check := *e.Check; check.Verdict = run.VerdictInconclusive; e.Check = &check })},
+		{"a receipt's id", audit.KindReceiptID, edit("receipt.sealed", 1, func(e *run.Sealed) { e.ReceiptID = audittest.Sum(nil) })},
+		{"the id of a long receipt", audit.KindReceiptID, edit("receipt.sealed", 2, func(e *run.Sealed) { e.ReceiptID = audittest.Sum(nil) })},
+		{"canonical bytes and id made anew", audit.KindSignature, func(l *audittest.Log) *audittest.Logged {
+			e := l.Find("receipt.sealed", 1)
+			sealed := e.Event.(run.Sealed)
+			signature, kid := sealed.Signature, sealed.KID
+			evaluated := l.Find("run.evaluated", 1)
+			forged := evaluated.Event.(run.Evaluated)
+			forged.Answer = event.Inline("3")
+			evaluated.Event = forged
+			sealed = l.Seal(forged, "1+1 <&> \U0001D54A", "3", "hé\u007f\n")
+			sealed.Signature, sealed.KID = signature, kid
+			e.Event = sealed
+			return e
+		}},
+		{"a signature in two lines", audit.KindSignature, edit("receipt.sealed", 1, func(e *run.Sealed) { e.Signature += "\n" })},
+		{"a key that seals no more", audit.KindReceiptKey, func(l *audittest.Log) *audittest.Logged {
+			e := l.Find("receipt.sealed", 4)
+			first := l.Find("receipt.sealed", 1).Event.(run.Sealed)
+			sealed := e.Event.(run.Sealed)
+			sealed.KID = first.KID
+			e.Event = sealed
+			evaluated := l.Find("run.evaluated", 4)
+			late := evaluated.Event.(run.Evaluated)
+			late.EvaluatedAt = "2026-12-31T00:00:00.000Z"
+			evaluated.Event = late
+			return e
+		}},
+		{"a signature that was removed", audit.KindUnsigned, edit("receipt.sealed", 1, func(e *run.Sealed) { e.Signature, e.KID, e.UnsignedReason = "", "", "no key" })},
+		{"a receipt that was removed", audit.KindNoReceipt, removed("receipt.sealed", 1, at("run.evaluated", 1))},
+		{"a receipt of no run", audit.KindNoRunSealed, removed("run.evaluated", 1, at("receipt.sealed", 1))},
+
+		{"a slot under another id", audit.KindSlot, edit("slots.spent", 1, func(e *slots.Spent) { e.SlotID = stranger })},
+		{"a slot of another day", audit.KindSlot, edit("slots.spent", 1, func(e *slots.Spent) { e.Day = "2026-08-09" })},
+		{"a slot spent twice", audit.KindSlot, twice("slots.spent", 1)},
+		{"a submission dated back", audit.KindSlot, edit("slots.spent", 1, func(e *slots.Spent) { e.Submission.SubmittedAt = "2026-08-01T11:00:00.000Z" })},
+		{"two slots of a day for a job", audit.KindSlotBalance, func(l *audittest.Log) *audittest.Logged {
+			e := l.Find("slots.spent", 1)
+			again := l.CopyOf(e)
+			spent := e.Event.(slots.Spent)
+			spent.SlotID = again.ID
+			again.Event = spent
+			l.InsertAfter(e, again)
+			return again
+		}},
+		{"a refund of another's slot", audit.KindRefund, edit("slots.refunded", 1, func(e *slots.Refunded) { e.JobID = audittest.UUID(0x101) })},
+		{"a refund of no slot", audit.KindRefund, edit("slots.refunded", 1, func(e *slots.Refunded) { e.SlotID = stranger })},
+		{"a refund twice", audit.KindRefund, twice("slots.refunded", 1)},
+		{"a refund of a job that ran", audit.KindRefund, func(l *audittest.Log) *audittest.Logged {
+			spent := l.Find("slots.spent", 1)
+			s := spent.Event.(slots.Spent)
+			return l.Add(spent.Stream, audittest.Alice, slots.Refunded{SlotID: s.SlotID, JobID: s.Submission.JobID, Reason: slots.CancelledEarly})
+		}},
+		{"a duplicate that is none", audit.KindRefund, edit("slots.refunded", 1, func(e *slots.Refunded) { e.Reason = slots.Duplicate })},
+		{"an upload that was not refused", audit.KindRefund, edit("slots.refunded", 1, func(e *slots.Refunded) { e.Reason = slots.UploadUsed })},
+		{"a refund that did not come", audit.KindNoRefund, removed("slots.refunded", 1, at("job.cancelled", 1))},
+		{"a slot without a job", audit.KindUnsettled, removed("slots.refunded", 2, at("slots.spent", 4))},
+		{"a job without a slot", audit.KindNoSlot, removed("slots.spent", 1, at("job.queued", 1))},
+		{"a job that is another than was paid for", audit.KindNoSlot, edit("job.queued", 1, func(e *job.WasQueued) { e.Payload = event.Inline("7+7") })},
+
+		{"a run that is not its job's", audit.KindOutcome, edit("run.evaluated", 3, func(e *run.Evaluated) { e.ExecutionMS = 99 })},
+		{"a run of a job that was lost", audit.KindOutcome, func(l *audittest.Log) *audittest.Logged {
+			s := l.Subject(6, "x")
+			s.JobID = audittest.UUID(0x104)
+			return l.Add("run-6", audittest.Alice, run.Failed{Subject: s, Reason: run.FailureCrashed})
+		}},
+		{"an outcome under another id", audit.KindOutcome, edit("job.succeeded", 1, func(e *job.HasSucceeded) { e.PublishTo = "run-6" })},
+		{"an outcome that was not published", audit.KindNoOutcome, removed("certificate.issued", 1, at("job.succeeded", 2))},
+
+		{"an upload that is not its blob", audit.KindProof, edit("upload.stored", 1, func(e *upload.Stored) { e.Export.Bytes++ })},
+		{"a job with an upload that it never claimed", audit.KindProof, removed("upload.claimed", 1, at("job.queued", 6))},
+		{"a job about another export", audit.KindProof, edit("job.queued", 6, func(e *job.WasQueued) {
+			e.Payload = event.Inline(strings.Replace(e.Payload.Inline, `"bytes":`, `"bytes":1`, 1))
+		})},
+		{"a certificate of no job", audit.KindCertificate, edit("certificate.issued", 1, func(e *certificate.Issued) { e.JobID = stranger })},
+		{"a certificate about another export", audit.KindCertificate, edit("certificate.issued", 1, func(e *certificate.Issued) { e.Export.SHA256 = audittest.Sum(nil) })},
+		{"a statement that was changed", audit.KindCertificate, edit("certificate.issued", 1, func(e *certificate.Issued) {
+			e.Declarations = slices.Clone(e.Declarations)
+			e.Declarations[0].Statement = audittest.Text("False")
+		})},
+		{"a definition that was changed", audit.KindCertificate, edit("certificate.issued", 1, func(e *certificate.Issued) {
+			own := *e.Own
+			own.Definitions = []certificate.OwnDefinition{{Text: "def d := 2"}}
+			e.Own = &own
+		})},
+		{"an axiom that was hidden", audit.KindCertificate, edit("certificate.issued", 1, func(e *certificate.Issued) { e.AxiomsUsed = nil })},
+		{"a declaration that nobody asked for", audit.KindCertificate, edit("certificate.issued", 1, func(e *certificate.Issued) {
+			e.Declarations = slices.Clone(e.Declarations)
+			e.Declarations[0].Name = "other"
+		})},
+		{"a refusal in a verified proof", audit.KindCertificate, edit("certificate.issued", 1, func(e *certificate.Issued) { e.Refusal = &certificate.Refusal{} })},
+
+		{"an invoice out of turn", audit.KindInvoice, edit("invoice.issued", 2, func(e *billing.Issued) { e.Number = e.Number[:len(e.Number)-1] + "9" })},
+		{"an invoice that was removed", audit.KindInvoice, removed("invoice.issued", 2, at("invoice.issued", 2))},
+		{"an invoice that is not its lines", audit.KindInvoice, edit("invoice.issued", 2, func(e *billing.Issued) { e.AmountMinor++ })},
+		{"a payment of another amount", audit.KindInvoice, edit("invoice.paid", 1, func(e *billing.Paid) { e.AmountMinor-- })},
+		{"a payment twice", audit.KindInvoice, twice("invoice.paid", 1)},
+		{"a payment of two invoices", audit.KindInvoice, edit("invoice.paid", 2, func(e *billing.Paid) { e.PaymentID = "bank 1" })},
+		{"a void invoice that was paid", audit.KindInvoice, edit("invoice.voided", 2, func(e *billing.Voided) { e.InvoiceID = billing.InvoiceID(audittest.Bob, 1) })},
+		{"an invoice due later", audit.KindIncomplete, edit("invoice.issued", 1, func(e *billing.Issued) { e.DueAt = "2027-01-01T00:00:00.000Z" })},
+		{"a period without an invoice", audit.KindIncomplete, removed("invoice.issued", 3, at("invoice.voided", 1))},
+		{"a used part that is less", audit.KindIncomplete, edit("invoice.issued", 4, func(e *billing.Issued) {
+			e.Lines = slices.Clone(e.Lines)
+			e.Lines[0].AmountMinor--
+			e.AmountMinor--
+		})},
+		{"a period that is longer", audit.KindSubscription, edit("subscription.renewed", 1, func(e *billing.Renewed) { e.RenewsAt = "2026-12-01T12:01:00.000Z" })},
+		{"a credit that is larger", audit.KindSubscription, edit("subscription.ended", 2, func(e *billing.Ended) { e.CreditMinor++ })},
+		{"an end that was not due", audit.KindSubscription, edit("subscription.ended", 4, func(e *billing.Ended) { e.Reason = billing.EndCancelled })},
+		{"a subscription dated back", audit.KindSubscription, edit("subscription.started", 1, func(e *billing.Started) { e.StartedAt = "2026-08-01T12:01:00.000Z" })},
+		{"a cancellation twice", audit.KindSubscription, twice("subscription.cancelled", 1)},
+		{"a price that nobody was quoted", audit.KindQuote, edit("subscription.started", 1, func(e *billing.Started) { e.AmountMinor = 1 })},
+		{"a plan that does not follow", audit.KindPlan, edit("account.plan_changed", 1, func(e *account.PlanChanged) { e.Plan = "team" })},
+		{"a plan that was kept", audit.KindPlan, removed("account.plan_changed", 5, func(l *audittest.Log) *audittest.Logged { return nil })},
+	}
+	reached := map[audit.Kind]bool{}
+	for _, c := range cases {
+		t.Run(string(c.kind)+": "+c.name, func(t *testing.T) {
+			l := audittest.True()
+			e := c.when(l)
+			findings := audittest.Audit(t, l, nil)
+			i := slices.IndexFunc(findings, func(f audit.Finding) bool {
+				return f.Kind == c.kind && (e == nil || f.Stream == e.Stream && f.Position == uint64(l.Index(e)+1))
+			})
+			if i < 0 {
+				t.Errorf("not found; found was %v", findings)
+				return
+			}
+			if f := findings[i]; f.Expected == "" || f.Found == "" || f.Remedy == "" || f.Check == "" {
+				t.Errorf("says too little: %+v", f)
+			}
+			reached[c.kind] = true
+		})
+	}
+	// These are reached by the tests below, and those of auditor/ by its own.
+	elsewhere := []audit.Kind{audit.KindPosition, audit.KindRevision, audit.KindKeyOutside, audit.KindKeyAbsent, audit.KindNotChecked, audit.KindUnderWay,
+		audit.KindUnreadable, audit.KindAnchor, audit.KindNoAnchor, audit.KindRow, audit.KindRowMissing, audit.KindRowExtra, audit.KindTableState, audit.KindTableBehind}
+	for kind := range audit.Kinds() {
+		if !reached[kind] && !slices.Contains(elsewhere, kind) {
+			t.Errorf("no case reaches %s: a check that cannot fail proves nothing", kind)
+		}
+	}
+}
+
+func has(findings []audit.Finding, kind audit.Kind, position uint64) bool {
+	return slices.ContainsFunc(findings, func(f audit.Finding) bool { return f.Kind == kind && f.Position == position })
+}
+
+// TestPositionsAndRevisions: given the true log, when events are exchanged, left out or given other numbers, then the first that is out of order is named.
+func TestPositionsAndRevisions(t *testing.T) {
+	l := audittest.True()
+	all := l.Stored(t)
+	moved := slices.Clone(all)
+	moved[10], moved[11] = moved[11], moved[10]
+	if findings := audittest.AuditStored(t, l, moved, nil); !has(findings, audit.KindPosition, moved[11].Position.Commit) {
+		t.Errorf("two that were exchanged: %v", findings)
+	}
+	second := slices.IndexFunc(all, func(s audit.Stored) bool { return s.Name == "job.claimed" })
+	without := slices.Delete(slices.Clone(all), second, second+1)
+	if findings := audittest.AuditStored(t, l, without, nil); !slices.ContainsFunc(findings, func(f audit.Finding) bool {
+		return f.Kind == audit.KindRevision && f.Stream == all[second].Stream && f.Revision == int64(all[second].Revision)+1
+	}) {
+		t.Errorf("one that is missing: %v", findings)
+	}
+}
+
+// TestKeysThatWereHandedOut: given keys that are kept elsewhere, when the log has others, then it is found, even where everything in the log agrees.
+func TestKeysThatWereHandedOut(t *testing.T) {
+	l := audittest.True()
+	outside := map[string]ed25519.PublicKey{}
+	for _, e := range l.Events {
+		if published, ok := e.Event.(keys.Published); ok {
+			public, err := keys.DecodeX(published.X)
+			if err != nil {
+				t.Fatal(err)
+			}
+			outside[published.KID] = public
+		}
+	}
+	if findings := audittest.Audit(t, l, outside); len(findings) > 0 {
+		t.Errorf("the keys of the log: %v", findings)
+	}
+	forged := audittest.New("the operator's other key")
+	forged.PublishKey(forged.Signer)
+	forged.Add("keys", "", keys.Activated{KID: forged.KID, At: forged.At()})
+	forged.Add("account-"+audittest.Alice, audittest.Alice, account.Registered{Account: audittest.Alice, Plan: "free"})
+	forged.Add("runids", "", run.Reserved{Process: audittest.Process})
+	evaluated := run.Evaluated{Subject: forged.Subject(1, "1"), Answer: event.Inline("1"), InputForm: event.Inline("1"), Status: run.Success, EvaluatedAt: forged.At()}
+	forged.Add("run-1", audittest.Alice, evaluated, forged.Seal(evaluated, "1", "1", ""))
+	if findings := audittest.Audit(t, forged, nil); len(findings) > 0 {
+		t.Errorf("without keys from outside: %v", findings)
+	}
+	findings := audittest.Audit(t, forged, outside)
+	if !has(findings, audit.KindKeyOutside, 1) || !has(findings, audit.KindKeyAbsent, 0) {
+		t.Errorf("%v", findings)
+	}
+}
+
+// TestWhatIsUnderWayIsNoFinding: given a log that ends a moment after a slot was spent, then that its job is missing is a note; later it is a warning.
+func TestWhatIsUnderWayIsNoFinding(t *testing.T) {
+	l := audittest.True()
+	e := l.Spend(job.Submission{JobID: audittest.UUID(0x777), Kind: "qsim", Payload: event.Inline("{}")})
+	last := uint64(len(l.Events))
+	findings := audittest.Audit(t, l, nil)
+	if len(findings) != 1 || !has(findings, audit.KindUnderWay, last) || findings[0].Severity != audit.Note {
+		t.Errorf("%s: %v", e.SlotID, findings)
+	}
+	l.Now = l.Now.Add(time.Hour)
+	l.Add("runids", "", run.Reserved{Process: audittest.Process})
+	if findings := audittest.Audit(t, l, nil); len(findings) != 1 || !has(findings, audit.KindUnsettled, last) || findings[0].Severity != audit.Warning {
+		t.Errorf("an hour later: %v", findings)
+	}
+}
+
+// TestWithoutBlobsNothingIsClaimed: given no blobs, then what lies in them is counted as not checked, and nothing is found.
+func TestWithoutBlobsNothingIsClaimed(t *testing.T) {
+	l := audittest.True()
+	l.Blobs = nil
+	if findings := audittest.Audit(t, l, nil); len(findings) != 1 || findings[0].Kind != audit.KindNotChecked {
+		t.Errorf("%v", findings)
+	}
+}

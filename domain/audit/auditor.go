@@ -1,0 +1,218 @@
+package audit
+
+import (
+	"crypto/ed25519"
+	"fmt"
+	"time"
+
+	"reckon/domain/event"
+)
+
+// patience is how long before the log's end something may have begun whose consequence is not there yet: reactions come
+// seconds later, and are tried again while a part of the installation is away.
+const patience = 15 * time.Minute
+
+// clockSkew is how far apart the clocks of two processes of an installation, and a request and what overtakes it, may be.
+const clockSkew = time.Minute
+
+// check is one derivation. Each takes every item of the log, in its order, and then the end.
+type check interface {
+	take(it *Item)
+	end()
+}
+
+// CheckInfo says what a check proves.
+type CheckInfo struct{ Name, Proves string }
+
+// Names of the checks.
+const (
+	checkSchema   = "schema"
+	checkBlobs    = "blobs"
+	checkOrder    = "order"
+	checkLegal    = "legality"
+	checkAccounts = "accounts"
+	checkKeys     = "keys"
+	checkReceipts = "receipts"
+	checkSlots    = "slots"
+	checkOutcomes = "outcomes"
+	checkProofs   = "proofs"
+	checkBilling  = "billing"
+	CheckChain    = "chain"
+	CheckTables   = "read models"
+)
+
+// Checks lists all checks with what each proves; docs/audit.md has the same lines.
+func Checks() []CheckInfo {
+	return []CheckInfo{
+		{CheckChain, "every record of a data folder is the one that was appended: checksums, hash chain, revisions, HEAD, and the anchors that are kept elsewhere"},
+		{checkSchema, "every event is one of the catalogue, of a known version, in the very bytes that the service writes for what it says, with ids, times and names in their forms"},
+		{checkBlobs, "every text and file that an event names is in the blob store with its SHA-256 and size"},
+		{checkOrder, "positions rise, revisions have no gap, no event id stands twice, every cause is an earlier event of the same correlation, and an event stands in the stream and account that it names"},
+		{checkLegal, "the decider of each stream could have decided each of its events, given those before it: no run sealed twice, no job finished twice, claimed by two, or continued after its end"},
+		{checkAccounts, "whatever is done for an account is done for one that was registered and not closed, on a plan that was in force, and nothing of a closed one goes on"},
+		{checkKeys, "a key's id is its thumbprint, it seals only after it was published for its time, and the log's keys are those that were handed out (--keys)"},
+		{checkReceipts, "every answer has one receipt, whose canonical bytes are those of the run, whose id is their SHA-256, and whose signature verifies under a key that sealed then"},
+		{checkSlots, "every slot of an account's day is spent once for one job, every job has its slot, and each refund, and no other, is due by one of the three rules"},
+		{checkOutcomes, "what a job published is byte for byte what its terminal event carries, under the id fixed when its slot was spent, and nothing is published of a job that ended otherwise"},
+		{checkProofs, "a certificate is about the upload's bytes, for the job and account that submitted them, and its digests are those of its texts"},
+		{checkBilling, "periods, prices, credit, invoices, payments and the plan in force follow from the subscription's events by docs/billing.md, numbers have no gaps, and a quote that was honoured could be issued then"},
+		{CheckTables, "each row of each read model is what the service's own projections make of the log up to the model's checkpoint"},
+	}
+}
+
+// Config configures New.
+type Config struct {
+	// OutsideKeys are public keys that were handed out, by kid, kept where the operator cannot write; nil: there are none.
+	OutsideKeys map[string]ed25519.PublicKey
+	// Defer runs work that needs no order, on other goroutines; what it returns are findings. nil: it is run at once.
+	Defer func(work func() []Finding)
+	// MaxFindings bounds what is kept of one kind; 0: 1000.
+	MaxFindings int
+}
+
+// Auditor takes the items of a log in its order. Its methods are called by one goroutine.
+type Auditor struct {
+	pass   *pass
+	checks []check
+	ended  bool
+}
+
+// Counts is what an audit has looked at.
+type Counts struct {
+	Events       int64  `json:"events"`
+	Streams      int64  `json:"streams"`
+	Runs         int64  `json:"runs"`
+	Receipts     int64  `json:"receipts"`
+	Signatures   int64  `json:"signatures"`
+	Jobs         int64  `json:"jobs"`
+	Slots        int64  `json:"slots"`
+	Refunds      int64  `json:"refunds"`
+	Uploads      int64  `json:"uploads"`
+	Certificates int64  `json:"certificates"`
+	Invoices     int64  `json:"invoices"`
+	Accounts     int64  `json:"accounts"`
+	NotChecked   int64  `json:"not_checked"` // events whose blobs were not looked at
+	Position     uint64 `json:"position"`    // of the last event
+}
+
+// New returns an auditor that has seen nothing.
+func New(c Config) *Auditor {
+	if c.MaxFindings == 0 {
+		c.MaxFindings = 1000
+	}
+	p := &pass{config: c, kinds: Kinds(), dropped: map[Kind]int{}, kept: map[Kind]int{}}
+	keys := newKeyCheck(p)
+	jobs := newLegalCheck(p)
+	accounts := newAccountCheck(p, jobs)
+	return &Auditor{pass: p, checks: []check{
+		newOrderCheck(p), jobs, accounts, keys, newReceiptCheck(p, keys), newSlotCheck(p, jobs), newOutcomeCheck(p, jobs), newProofCheck(p, jobs),
+		newBillingCheck(p, accounts),
+	}}
+}
+
+// Take judges the next item.
+func (a *Auditor) Take(it *Item) {
+	p := a.pass
+	p.counts.Events++
+	p.counts.Position = it.Position.Commit
+	for _, problem := range it.problems {
+		p.found(problem.check, problem.kind, it.Recorded, problem.expected, problem.found)
+	}
+	if it.texts.missing != "" {
+		p.counts.NotChecked++
+	}
+	if p.newest.Before(it.Metadata.At) {
+		p.newest = it.Metadata.At
+	}
+	for _, c := range a.checks {
+		c.take(it)
+	}
+}
+
+// End judges what the log leaves open, and returns what was found so far, without what was deferred.
+func (a *Auditor) End() ([]Finding, Counts) {
+	if !a.ended {
+		a.ended = true
+		for _, c := range a.checks {
+			c.end()
+		}
+		for kind, n := range a.pass.dropped {
+			a.pass.findings = append(a.pass.findings, Finding{Kind: kind, Severity: a.pass.kinds[kind].Severity, Revision: -1,
+				Expected: "no more of these", Found: fmt.Sprintf("%d more of this kind, which are not listed", n), Remedy: a.pass.kinds[kind].Remedy})
+		}
+		if n := a.pass.counts.NotChecked; n > 0 {
+			a.pass.note(checkBlobs, KindNotChecked, "every blob looked at", fmt.Sprintf("%d events whose blobs were not", n))
+		}
+	}
+	return a.pass.findings, a.pass.counts
+}
+
+// pass is what the checks share: where findings go.
+type pass struct {
+	config   Config
+	kinds    map[Kind]KindInfo
+	findings []Finding
+	kept     map[Kind]int
+	dropped  map[Kind]int
+	counts   Counts
+	newest   time.Time // of the times at which commands were given
+}
+
+// finding completes a finding by its kind.
+func (p *pass) finding(check string, kind Kind, place Finding, expected, found string) Finding {
+	info := p.kinds[kind]
+	place.Check, place.Kind, place.Severity, place.Remedy, place.Expected, place.Found = check, kind, info.Severity, info.Remedy, expected, found
+	return place
+}
+
+// found reports what is wrong with an event.
+func (p *pass) found(check string, kind Kind, r event.Recorded, expected, found string) {
+	if p.kept[kind]++; p.kept[kind] > p.config.MaxFindings {
+		p.dropped[kind]++
+		return
+	}
+	p.findings = append(p.findings, p.finding(check, kind, at(r), expected, found))
+}
+
+func (p *pass) note(check string, kind Kind, expected, found string) {
+	p.findings = append(p.findings, p.finding(check, kind, Finding{Revision: -1}, expected, found))
+}
+
+// unfinished reports that what has to follow an event has not. Shortly before the end of the log it is only noted.
+func (p *pass) unfinished(check string, kind Kind, began place, expected, found string) {
+	r := event.Recorded{Stream: began.stream, Revision: began.revision, Position: event.Position{Commit: began.position}}
+	if p.newest.Sub(began.at) <= patience {
+		kind, found = KindUnderWay, found+" yet"
+	}
+	p.found(check, kind, r, expected, found)
+}
+
+// place is where and when something stands that may have to be reported later.
+type place struct {
+	stream   string
+	revision event.Revision
+	position uint64
+	at       time.Time
+}
+
+func placeOf(it *Item) place {
+	return place{it.Stream, it.Revision, it.Position.Commit, it.Metadata.At}
+}
+
+// later runs work that needs no order.
+func (p *pass) later(work func() []Finding) {
+	if p.config.Defer != nil {
+		p.config.Defer(work)
+		return
+	}
+	p.findings = append(p.findings, work()...)
+}
+
+// Found is how many findings there are so far, without what was deferred.
+func (a *Auditor) Found() int { return len(a.pass.findings) }
+
+// Complete makes a finding of its kind: for what is found outside this package.
+func Complete(check string, kind Kind, place Finding, expected, found string) Finding {
+	p := pass{kinds: Kinds()}
+	return p.finding(check, kind, place, expected, found)
+}

@@ -1,0 +1,136 @@
+package audit
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+
+	"reckon/domain/certificate"
+	"reckon/domain/event"
+	"reckon/domain/job"
+	"reckon/domain/run"
+)
+
+// outcomeCheck proves that what a job publishes is what its terminal event carries, and nothing else is published of it. It
+// keeps a hash of what is to be published until it is.
+type outcomeCheck struct {
+	p    *pass
+	jobs *legalCheck
+	due  map[string]*outcome // by stream
+}
+
+type outcome struct {
+	jobID  string
+	hashes []string // of name, version and data of each event
+	next   int
+	place  place
+}
+
+func newOutcomeCheck(p *pass, jobs *legalCheck) *outcomeCheck {
+	return &outcomeCheck{p: p, jobs: jobs, due: map[string]*outcome{}}
+}
+
+func hashOf(parts ...string) string {
+	h := sha256.New()
+	for _, part := range parts {
+		_, _ = fmt.Fprintf(h, "%d:%s", len(part), part)
+	}
+	return hex.EncodeToString(h.Sum(nil))
+}
+
+// isPublished tells whether an event may be a job's to publish.
+func isPublished(e event.Event) bool {
+	switch e := e.(type) {
+	case run.Evaluated:
+		return e.JobID != ""
+	case run.TimedOut:
+		return e.JobID != ""
+	case run.Failed:
+		return e.JobID != ""
+	case run.Sealed, certificate.Issued:
+		return true
+	}
+	return false
+}
+
+func (c *outcomeCheck) take(it *Item) {
+	switch e := it.Event.(type) {
+	case job.HasSucceeded:
+		c.ended(it, e.Outcome)
+	case job.HasFailed:
+		c.ended(it, e.Outcome)
+	case job.HasTimedOut:
+		c.ended(it, e.Outcome)
+	case run.Evaluated:
+		c.published(it, e.JobID, "")
+	case run.Sealed:
+		c.published(it, "", "run.evaluated")
+	case run.TimedOut:
+		c.published(it, e.JobID, "")
+	case run.Failed:
+		c.published(it, e.JobID, "")
+	case certificate.Issued:
+		c.published(it, e.JobID, "")
+	}
+}
+
+func (c *outcomeCheck) ended(it *Item, o job.Outcome) {
+	state, known := c.jobs.jobs[o.JobID]
+	if !known {
+		return // legality has reported it
+	}
+	s := state.state.Queued
+	streams := map[string]bool{}
+	if s.RunID != 0 {
+		streams[fmt.Sprintf("run-%d", s.RunID)] = true
+	}
+	if s.CertificateID != "" {
+		streams["certificate-"+s.CertificateID] = true
+	}
+	if len(o.Publish) == 0 && o.PublishTo == "" {
+		return
+	}
+	if !streams[o.PublishTo] || len(o.Publish) == 0 {
+		c.p.found(checkOutcomes, KindOutcome, it.Recorded, "publishing under the id fixed with the submission", shown(o.PublishTo))
+		return
+	}
+	if _, twice := c.due[o.PublishTo]; twice {
+		return // the job ended twice: legality has reported it
+	}
+	due := &outcome{jobID: o.JobID, place: placeOf(it)}
+	for _, e := range o.Publish {
+		due.hashes = append(due.hashes, hashOf(e.Name, fmt.Sprint(e.Version), string(e.Data)))
+	}
+	c.due[o.PublishTo] = due
+}
+
+// published compares an event that a job publishes with what is due. The second event of an append is compared when it
+// follows one that was.
+func (c *outcomeCheck) published(it *Item, jobID, after string) {
+	due := c.due[it.Stream]
+	if jobID == "" && (after == "" || due == nil) {
+		if due != nil {
+			c.p.found(checkOutcomes, KindOutcome, it.Recorded, "what job "+due.jobID+" ended with", it.Name+" of no job")
+		}
+		return
+	}
+	if due == nil {
+		c.p.found(checkOutcomes, KindOutcome, it.Recorded, "job "+shown(jobID)+" ended with this, before", "no such outcome of it")
+		return
+	}
+	if after == "" && due.jobID != jobID {
+		c.p.found(checkOutcomes, KindOutcome, it.Recorded, "what job "+due.jobID+" ended with", it.Name+" of job "+shown(jobID))
+	}
+	if due.next >= len(due.hashes) || due.hashes[due.next] != it.published {
+		c.p.found(checkOutcomes, KindOutcome, it.Recorded, "the bytes that job "+due.jobID+" ended with", it.Name+" with others")
+	}
+	if due.next++; due.next >= len(due.hashes) {
+		delete(c.due, it.Stream)
+	}
+}
+
+func (c *outcomeCheck) end() {
+	for stream, due := range c.due {
+		c.p.unfinished(checkOutcomes, KindNoOutcome, due.place, fmt.Sprintf("stream %s with the %d events of the outcome", stream, len(due.hashes)), fmt.Sprintf("%d of them", due.next))
+	}
+}

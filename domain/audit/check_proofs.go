@@ -1,0 +1,150 @@
+package audit
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"reflect"
+	"slices"
+
+	"reckon/domain/certificate"
+	"reckon/domain/job"
+	"reckon/domain/upload"
+)
+
+// proofCheck proves the way from an upload over its job to the certificate.
+type proofCheck struct {
+	p    *pass
+	jobs *legalCheck
+	work map[string]proofWork // of jobs that are to issue a certificate, until they have
+}
+
+// proofWork is the payload of a proof job, as docs/jobs.md has it.
+type proofWork struct {
+	Declarations []string      `json:"declarations"`
+	Export       upload.Export `json:"export"`
+	known        bool
+}
+
+func newProofCheck(p *pass, jobs *legalCheck) *proofCheck {
+	return &proofCheck{p: p, jobs: jobs, work: map[string]proofWork{}}
+}
+
+func (c *proofCheck) take(it *Item) {
+	switch e := it.Event.(type) {
+	case upload.Stored:
+		if e.Blob.SHA256 != e.Export.SHA256 || e.Blob.Bytes != e.Export.Bytes {
+			c.p.found(checkProofs, KindProof, it.Recorded, fmt.Sprintf("a blob that is the export: %s, %d bytes", e.Export.SHA256, e.Export.Bytes), fmt.Sprintf("%s, %d bytes", e.Blob.SHA256, e.Blob.Bytes))
+		}
+	case job.WasQueued:
+		c.queued(it, e)
+	case certificate.Issued:
+		c.issued(it, e)
+	}
+}
+
+// queued: a job with an upload holds it when it is queued, and checks what was uploaded.
+func (c *proofCheck) queued(it *Item, e job.WasQueued) {
+	wrong := func(expected, found string) { c.p.found(checkProofs, KindProof, it.Recorded, expected, found) }
+	var held *uploadState
+	if e.UploadID != "" {
+		if held = c.jobs.uploads[e.UploadID]; held == nil || owner(held) != e.Account {
+			wrong("an upload of the account", "upload "+shown(e.UploadID))
+		} else if held.state.Job != e.JobID {
+			wrong("an upload that the job has claimed", fmt.Sprintf("upload %s, which %q holds", e.UploadID, held.state.Job))
+		}
+	}
+	if e.CertificateID == "" {
+		return
+	}
+	work := proofWork{}
+	if it.texts.missing == "" {
+		if err := json.Unmarshal([]byte(it.texts.payload), &work); err != nil {
+			wrong("a payload with declarations and an export", err.Error())
+		} else {
+			work.known = true
+		}
+	}
+	if work.known && held != nil && held.state.Stored != nil && !reflect.DeepEqual(work.Export, held.state.Stored.Export) {
+		wrong("the export of upload "+e.UploadID+", "+held.state.Stored.Export.SHA256, "export "+work.Export.SHA256)
+	}
+	c.work[e.JobID] = work
+}
+
+func (c *proofCheck) issued(it *Item, e certificate.Issued) {
+	wrong := func(expected, found string) {
+		c.p.found(checkProofs, KindCertificate, it.Recorded, expected, found)
+	}
+	state := c.jobs.jobs[e.JobID]
+	if state == nil {
+		wrong("a certificate of a job", "job "+shown(e.JobID))
+		return
+	}
+	s := state.state.Queued
+	for _, field := range []struct{ name, want, found string }{
+		{"certificate_id", s.CertificateID, e.CertificateID}, {"account", s.Account, e.Account}, {"about_run_id", fmt.Sprint(s.AboutRunID), fmt.Sprint(e.AboutRunID)},
+	} {
+		if field.want != field.found {
+			wrong(field.name+" of the submission, "+field.want, field.found)
+		}
+	}
+	work := c.work[e.JobID]
+	delete(c.work, e.JobID)
+	if work.known && !reflect.DeepEqual(work.Export, e.Export) {
+		wrong("the export of the submission, "+work.Export.SHA256, e.Export.SHA256)
+	}
+	if it.texts.missing == "" {
+		c.findings(it, e, work)
+	}
+}
+
+// findings checks what the certificate says against itself: digests, and the verdict against what it rests on.
+func (c *proofCheck) findings(it *Item, e certificate.Issued, work proofWork) {
+	f := it.texts.findings
+	wrong := func(expected, found string) {
+		c.p.found(checkProofs, KindCertificate, it.Recorded, expected, found)
+	}
+	axioms := map[string]bool{}
+	for _, name := range f.AxiomsUsed {
+		axioms[name] = true
+	}
+	for _, d := range f.Declarations {
+		if (d.Statement == nil) != (d.StatementSHA256 == nil) {
+			wrong("a digest of each statement", "statement and digest of "+shown(d.Name)+" not both")
+		} else if d.Statement != nil && sha256Hex(*d.Statement) != *d.StatementSHA256 {
+			wrong("the SHA-256 of the statement of "+shown(d.Name)+", "+sha256Hex(*d.Statement), *d.StatementSHA256)
+		}
+		for _, name := range d.Axioms {
+			if !axioms[name] {
+				wrong("every axiom of a declaration in axioms_used", shown(name)+" only in "+shown(d.Name))
+			}
+		}
+		if work.known && !slices.Contains(work.Declarations, d.Name) {
+			wrong("declarations that were asked for", shown(d.Name))
+		}
+	}
+	if own := f.Own; own != nil {
+		text := ""
+		for _, d := range own.Definitions {
+			text += d.Text + "\n"
+		}
+		if own.Omitted == 0 && (sha256Hex(text) != own.SHA256 || own.Count != len(own.Definitions)) || own.Count != len(own.Definitions)+own.Omitted {
+			wrong("own definitions with their count and digest, "+sha256Hex(text), fmt.Sprintf("%d of %d, %s", len(own.Definitions), own.Count, own.SHA256))
+		}
+	}
+	verified := e.Verdict == certificate.Verified
+	if verified && (f.Refusal != nil || f.Reason != "" || len(f.Declarations) == 0) || !verified && f.Reason == "" {
+		wrong("a reason exactly where the verdict is not verified, and a refusal nowhere else", fmt.Sprintf("verdict %s, reason %s", e.Verdict, shown(f.Reason)))
+	}
+	if verified && f.Conformance != nil && len(f.Conformance.Differing) > 0 {
+		wrong("no constant that differs from Lean's own in a verified proof", fmt.Sprint(len(f.Conformance.Differing)))
+	}
+}
+
+func sha256Hex(text string) string {
+	sum := sha256.Sum256([]byte(text))
+	return hex.EncodeToString(sum[:])
+}
+
+func (c *proofCheck) end() {}

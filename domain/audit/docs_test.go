@@ -1,0 +1,50 @@
+package audit_test
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+
+	"reckon/domain/audit"
+)
+
+var update = flag.Bool("update", false, "write the table of checks into docs/audit.md")
+
+// TestDocsListTheChecks: the page says of each check what the code says.
+func TestDocsListTheChecks(t *testing.T) {
+	const page, begin, end = "../../docs/audit.md", "| check | proves that |\n|---|---|\n", "<!-- end of checks -->"
+	content, err := os.ReadFile(page)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var rows strings.Builder
+	for _, check := range audit.Checks() {
+		fmt.Fprintf(&rows, "| %s | %s |\n", check.Name, check.Proves)
+	}
+	before, rest, found := strings.Cut(string(content), begin)
+	_, after, ends := strings.Cut(rest, end)
+	if !found || !ends {
+		t.Fatal("docs/audit.md has no table of checks")
+	}
+	want := before + begin + rows.String() + end + after
+	if *update {
+		if err := os.WriteFile(page, []byte(want), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	if want != string(content) {
+		t.Error("docs/audit.md lists other checks: go test ./domain/audit -run TestDocsListTheChecks -update")
+	}
+}
+
+// TestEveryKindSaysWhatToDo: no finding is without a severity and a remedy.
+func TestEveryKindSaysWhatToDo(t *testing.T) {
+	for kind, info := range audit.Kinds() {
+		if info.Remedy == "" || info.Severity != audit.Error && info.Severity != audit.Warning && info.Severity != audit.Note {
+			t.Errorf("%s: %+v", kind, info)
+		}
+	}
+}

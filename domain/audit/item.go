@@ -1,0 +1,210 @@
+package audit
+
+import (
+	"context"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"strings"
+
+	"reckon/domain/certificate"
+	"reckon/domain/event"
+	"reckon/domain/job"
+	"reckon/domain/run"
+	"reckon/domain/upload"
+)
+
+// Stored is an event as a source reads it.
+type Stored struct {
+	ID       string // UUID
+	Stream   string
+	Revision event.Revision
+	Position event.Position
+	Name     string
+	Data     []byte // not kept
+	Metadata []byte // not kept
+	Removed  bool   // the payload was removed after it was written
+}
+
+// Item is an event ready to be judged in its turn: decoded, its own bytes checked, its texts loaded.
+type Item struct {
+	event.Recorded         // Event is nil for what is not one of the service's, or cannot be decoded
+	Name           string  // stored name
+	DataBytes      int     // length of the data as stored
+	id             eventID // zero: it is no UUID
+	published      string  // hash of name, version and data of an event that jobs publish
+	problems       []problem
+	texts          texts
+}
+
+// eventID is a UUID.
+type eventID [16]byte
+
+// problem is a finding about an item alone, before its place in the log is judged.
+type problem struct {
+	check           string
+	kind            Kind
+	expected, found string
+}
+
+func (it *Item) problem(check string, kind Kind, expected, found string) {
+	it.problems = append(it.problems, problem{check, kind, expected, found})
+}
+
+// texts are the long texts of an event that checks need. Missing is what could not be loaded.
+type texts struct {
+	expression, answer, stdout, canonical, payload string
+	findings                                       certificate.Findings
+	missing                                        string // why one of them is not known; empty: all are
+}
+
+// The id of the first event of this stream names the log to read models and clients (ADR 12).
+const (
+	identityStream = "reckon-log"
+	identityName   = "reckon.log_named"
+)
+
+// NamesLog tells whether the item's id is the log's name.
+func (it *Item) NamesLog() bool { return it.Stream == identityStream && it.Revision == 0 }
+
+// Reader prepares items. Its method may be called concurrently.
+type Reader struct {
+	Catalogue event.Catalogue
+	Unmarshal event.Unmarshal  // of event.Catalogue.DecodeWith
+	Blobs     event.BlobReader // nil: blobs are not looked at, and what lies in them is counted as not checked
+	// NotFound tells whether an error of Blobs says that there is no such blob, Corrupt that it is another; other errors end the audit.
+	NotFound, Corrupt func(error) bool
+}
+
+// Prepare decodes an event strictly and loads its texts. Its error is one of Blobs that says nothing of a blob, or the context's.
+func (r Reader) Prepare(ctx context.Context, s Stored) (*Item, error) {
+	it := &Item{Recorded: event.Recorded{ID: s.ID, Stream: s.Stream, Revision: s.Revision, Position: s.Position}, Name: s.Name, DataBytes: len(s.Data)}
+	id, isUUID := parseID(s.ID)
+	if it.id = id; !isUUID {
+		it.problem(checkSchema, KindEventID, "a UUID", shown(s.ID))
+	}
+	if strings.HasPrefix(s.Stream, "$") {
+		return it, nil // the store's own
+	}
+	if s.Stream == identityStream {
+		if s.Name != identityName || s.Revision != 0 || string(s.Data) != "{}" || len(s.Metadata) > 0 {
+			it.problem(checkSchema, KindSchema, identityName+" alone in stream "+identityStream+", without data", shown(s.Name))
+		}
+		return it, nil
+	}
+	if s.Removed {
+		if !strings.HasPrefix(s.Stream, "runner-") {
+			it.problem(checkSchema, KindPayloadRemoved, "an event with its payload: only streams runner-… lose theirs", "the payload was removed")
+		}
+		return it, nil
+	}
+	r.decode(it, s)
+	if it.Event == nil {
+		return it, nil
+	}
+	return it, r.load(ctx, it)
+}
+
+// parseID reads a UUID in its canonical form.
+func parseID(s string) (id eventID, ok bool) {
+	if len(s) != 36 || s[8] != '-' || s[13] != '-' || s[18] != '-' || s[23] != '-' || strings.ToLower(s) != s {
+		return id, false
+	}
+	_, err := hex.Decode(id[:], []byte(s[:8]+s[9:13]+s[14:18]+s[19:23]+s[24:]))
+	return id, err == nil
+}
+
+// load reads the blobs that an event names, and keeps the texts that checks need.
+func (r Reader) load(ctx context.Context, it *Item) error {
+	text := func(into *string, t event.Text) error {
+		content, err := r.loadText(ctx, it, t)
+		if into != nil {
+			*into = content
+		}
+		return err
+	}
+	switch e := it.Event.(type) {
+	case run.Evaluated:
+		var stdout event.Text
+		if e.Stdout != nil {
+			stdout = *e.Stdout
+		}
+		err := errors.Join(text(&it.texts.expression, e.Expression), text(&it.texts.answer, e.Answer), text(&it.texts.stdout, stdout), text(nil, e.InputForm))
+		if e.Plot != nil && err == nil {
+			_, err = r.loadBlob(ctx, it, *e.Plot)
+		}
+		return err
+	case run.Sealed:
+		return text(&it.texts.canonical, e.Canonical)
+	case run.TimedOut:
+		return text(nil, e.Expression)
+	case run.Failed:
+		return text(nil, e.Expression)
+	case job.WasQueued:
+		return text(&it.texts.payload, e.Payload)
+	case job.HasSucceeded:
+		return errors.Join(text(nil, e.Output), text(nil, e.Result))
+	case job.HasFailed:
+		return errors.Join(text(nil, e.Output), text(nil, e.Result))
+	case job.HasTimedOut:
+		return errors.Join(text(nil, e.Output), text(nil, e.Result))
+	case upload.Stored:
+		_, err := r.loadBlob(ctx, it, e.Blob)
+		return err
+	case certificate.Issued:
+		return r.loadFindings(ctx, it, e)
+	}
+	return nil
+}
+
+func (r Reader) loadText(ctx context.Context, it *Item, t event.Text) (string, error) {
+	if t.Blob == nil {
+		if len(t.Inline) > event.MaxInlineBytes {
+			it.problem(checkBlobs, KindTextTooLong, fmt.Sprintf("texts over %d bytes in the blob store", event.MaxInlineBytes), fmt.Sprintf("%d bytes in the event", len(t.Inline)))
+		}
+		return t.Inline, nil
+	}
+	if t.Inline != "" {
+		it.problem(checkBlobs, KindTextTwice, "a text in the event or in a blob", "both")
+	}
+	return r.loadBlob(ctx, it, *t.Blob)
+}
+
+func (r Reader) loadBlob(ctx context.Context, it *Item, b event.Blob) (string, error) {
+	if r.Blobs == nil {
+		it.texts.missing = "blob " + b.SHA256
+		return "", nil
+	}
+	content, err := r.Blobs.Get(ctx, b)
+	switch {
+	case err == nil:
+		return string(content), nil
+	case r.NotFound(err):
+		it.problem(checkBlobs, KindBlobMissing, fmt.Sprintf("a blob %s of %d bytes", b.SHA256, b.Bytes), err.Error())
+	case r.Corrupt(err):
+		it.problem(checkBlobs, KindBlobDiffers, fmt.Sprintf("bytes with SHA-256 %s, %d of them", b.SHA256, b.Bytes), err.Error())
+	default:
+		return "", err
+	}
+	it.texts.missing = "blob " + b.SHA256
+	return "", nil
+}
+
+func (r Reader) loadFindings(ctx context.Context, it *Item, e certificate.Issued) error {
+	it.texts.findings = e.Findings
+	if e.FindingsBlob == nil {
+		return nil
+	}
+	content, err := r.loadBlob(ctx, it, *e.FindingsBlob)
+	if err != nil || it.texts.missing != "" {
+		return err
+	}
+	var findings certificate.Findings
+	if err := strictUnmarshal([]byte(content), &findings); err != nil {
+		it.problem(checkSchema, KindSchema, "findings in JSON", err.Error())
+		it.texts.missing = "blob " + e.FindingsBlob.SHA256
+		return nil
+	}
+	it.texts.findings = findings
+	return nil
+}

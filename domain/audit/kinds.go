@@ -1,0 +1,123 @@
+package audit
+
+// Kinds of findings. A kind has its severity and its remedy in Kinds.
+const (
+	// KindUnreadable: the source could not be read on from a position.
+	KindUnreadable Kind = "log.damaged"
+	KindAnchor     Kind = "log.anchor_differs"
+	KindNoAnchor   Kind = "log.no_anchor"
+
+	KindEventID        Kind = "event.id"
+	KindPayloadRemoved Kind = "event.payload_removed"
+	KindUnknownEvent   Kind = "event.unknown"
+	KindSchema         Kind = "event.schema"
+
+	KindTextTooLong Kind = "text.too_long"
+	KindTextTwice   Kind = "text.twice"
+	KindBlobMissing Kind = "blob.missing"
+	KindBlobDiffers Kind = "blob.differs"
+	KindNotChecked  Kind = "blobs.not_checked"
+
+	KindPosition    Kind = "order.position"
+	KindRevision    Kind = "order.revision"
+	KindDuplicateID Kind = "order.id_twice"
+	KindCause       Kind = "order.cause"
+	KindStream      Kind = "event.stream"
+	KindAccount     Kind = "event.account"
+
+	KindIllegal    Kind = "stream.illegal"
+	KindIncomplete Kind = "stream.incomplete"
+	KindNoAccount  Kind = "account.unknown"
+	KindClosed     Kind = "account.closed"
+	KindLeftOver   Kind = "account.left_over"
+	KindRunID      Kind = "run.id_not_reserved"
+
+	KindKey         Kind = "key.wrong"
+	KindKeyOutside  Kind = "key.not_outside"
+	KindKeyAbsent   Kind = "key.absent"
+	KindNoReceipt   Kind = "receipt.missing"
+	KindReceipt     Kind = "receipt.differs"
+	KindReceiptID   Kind = "receipt.id"
+	KindSignature   Kind = "receipt.signature"
+	KindReceiptKey  Kind = "receipt.key"
+	KindUnsigned    Kind = "receipt.unsigned"
+	KindNoRunSealed Kind = "receipt.of_no_run"
+
+	KindSlot        Kind = "slot.wrong"
+	KindSlotBalance Kind = "slot.balance"
+	KindRefund      Kind = "slot.refund"
+	KindNoRefund    Kind = "slot.refund_missing"
+	KindUnsettled   Kind = "slot.unsettled"
+	KindNoSlot      Kind = "job.no_slot"
+
+	KindOutcome     Kind = "outcome.differs"
+	KindNoOutcome   Kind = "outcome.not_published"
+	KindProof       Kind = "proof.differs"
+	KindCertificate Kind = "certificate.differs"
+
+	KindInvoice      Kind = "invoice.wrong"
+	KindSubscription Kind = "subscription.wrong"
+	KindQuote        Kind = "subscription.quote"
+	KindPlan         Kind = "plan.wrong"
+
+	KindRow         Kind = "rows.differ"
+	KindRowMissing  Kind = "rows.missing"
+	KindRowExtra    Kind = "rows.extra"
+	KindTableState  Kind = "tables.state"
+	KindTableBehind Kind = "tables.behind"
+
+	KindUnderWay Kind = "log.under_way"
+)
+
+// KindInfo is what a kind of finding says for itself.
+type KindInfo struct {
+	Severity Severity
+	Remedy   string
+}
+
+const (
+	remedyRewritten = "the event was not written so by this service: compare the log with a backup or another copy at this position, and ask who could write to it"
+	remedyWait      = "look whether the server's reactions run (`reckon parked list`); audit again when they have"
+	remedyRebuild   = "the log is right: `reckon projections boot NAME` builds the table again; ask who else writes to the database"
+)
+
+// Kinds is the table of all kinds of findings.
+func Kinds() map[Kind]KindInfo {
+	rewritten := KindInfo{Error, remedyRewritten}
+	return map[Kind]KindInfo{
+		KindUnreadable: {Error, "keep a copy of the folder, check the disk, and restore the log from a backup (`reckon node restore`); nothing after this position was audited"},
+		KindAnchor:     {Error, "the log was rewritten, cut, or is another one: compare it with a copy from when the anchor was noted"},
+		KindNoAnchor:   {Note, "keep the output of `reckon node verify` where the operator cannot write, and give it as --anchor: without one a log that was rewritten as a whole, or cut at its end, cannot be told from the true one"},
+
+		KindEventID: rewritten, KindUnknownEvent: {Error, "if a newer version of Reckon wrote it, audit with that version; if not, it was not written by this service"},
+		KindSchema: rewritten, KindPayloadRemoved: rewritten,
+		KindTextTooLong: rewritten, KindTextTwice: rewritten,
+		KindBlobMissing: {Error, "restore the blob from a backup; was --blobs the right folder?"},
+		KindBlobDiffers: {Error, "restore the blob from a backup, and check the disk"},
+		KindNotChecked:  {Note, "give --blobs to have them checked"},
+
+		KindPosition: rewritten, KindRevision: rewritten, KindDuplicateID: rewritten, KindCause: rewritten, KindStream: rewritten, KindAccount: rewritten,
+
+		KindIllegal: rewritten, KindIncomplete: rewritten, KindNoAccount: rewritten, KindClosed: rewritten, KindRunID: rewritten,
+		KindLeftOver: {Warning, remedyWait},
+
+		KindKey: rewritten, KindNoReceipt: rewritten, KindReceipt: rewritten, KindReceiptID: rewritten, KindReceiptKey: rewritten, KindNoRunSealed: rewritten,
+		KindKeyOutside: {Error, "the log has a key that was not handed out: whoever has its private half can sign anything; ask when and where it was published"},
+		KindKeyAbsent:  {Error, "a key that was handed out is not in the log: it is another log, or an older one"},
+		KindSignature:  {Error, "no holder of the key has signed these bytes: the run or its receipt was changed after it was sealed, or the key in the log was replaced"},
+		KindUnsigned:   {Error, "a key sealed at that time, so that the service would have signed or refused: the signature was removed, or a process sealed without a key"},
+
+		KindSlot: rewritten, KindSlotBalance: rewritten, KindRefund: rewritten, KindNoSlot: rewritten,
+		KindNoRefund: {Warning, remedyWait}, KindUnsettled: {Warning, remedyWait}, KindNoOutcome: {Warning, remedyWait},
+		KindOutcome: rewritten, KindProof: rewritten, KindCertificate: rewritten,
+
+		KindInvoice: rewritten, KindSubscription: rewritten, KindPlan: rewritten,
+		KindQuote: {Error, "no quote that this service could have issued in the day before has this price and id"},
+
+		KindRow: {Error, remedyRebuild}, KindRowMissing: {Error, remedyRebuild}, KindRowExtra: {Error, remedyRebuild},
+		KindTableState:  {Error, "`reckon projections boot NAME` builds the tables again from this log; if they are further than the log, look for a newer copy of the log first"},
+		KindTableBehind: {Note, "start a server with the role project, and audit again, to have the rest compared"},
+
+		KindUnderWay: {Note, "audit again later to see it finished"},
+	}
+}

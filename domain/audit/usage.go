@@ -1,0 +1,177 @@
+package audit
+
+import (
+	"slices"
+	"strings"
+	"time"
+
+	"reckon/domain/event"
+	"reckon/domain/job"
+	"reckon/domain/run"
+	"reckon/domain/slots"
+	"reckon/domain/upload"
+)
+
+// UsageDay is what an account used on a UTC day, by the time at which each command was given.
+type UsageDay struct {
+	Day         string `json:"day"`
+	Evaluations int64  `json:"evaluations"` // that ended, jobs' included, with or without an answer
+	EngineMS    int64  `json:"engine_ms"`   // time of evaluations in the engine: of one that ran over its budget the budget
+	Checks      int64  `json:"checks"`      // automatic ones that reached a verdict, and those asked for that said something new
+	CheckMS     int64  `json:"check_ms"`    // time of these
+	Slots       int64  `json:"slots"`       // spent
+	Refunds     int64  `json:"refunds"`     // of slots of the day, whenever they were given back
+	Jobs        int64  `json:"jobs"`        // that ended
+	Uploads     int64  `json:"uploads"`
+	UploadBytes int64  `json:"upload_bytes"`
+	LogBytes    int64  `json:"log_bytes"`  // data of the account's events
+	BlobBytes   int64  `json:"blob_bytes"` // that the events name, uploads included, each time they do
+}
+
+func (d *UsageDay) add(o UsageDay) {
+	d.Evaluations += o.Evaluations
+	d.EngineMS += o.EngineMS
+	d.Checks += o.Checks
+	d.CheckMS += o.CheckMS
+	d.Slots += o.Slots
+	d.Refunds += o.Refunds
+	d.Jobs += o.Jobs
+	d.Uploads += o.Uploads
+	d.UploadBytes += o.UploadBytes
+	d.LogBytes += o.LogBytes
+	d.BlobBytes += o.BlobBytes
+}
+
+// Usage counts what one account used from a day on, up to before another.
+type Usage struct {
+	account  string
+	from, to string // UTC days; empty: no bound
+	days     map[string]*UsageDay
+	jobs     map[string]bool // of the account
+}
+
+// NewUsage counts from a UTC day (YYYY-MM-DD) up to and without another; empty is no bound.
+func NewUsage(account, from, to string) *Usage {
+	return &Usage{account: account, from: from, to: to, days: map[string]*UsageDay{}, jobs: map[string]bool{}}
+}
+
+// Days are the days on which anything was used, in order.
+func (u *Usage) Days() []UsageDay {
+	days := make([]UsageDay, 0, len(u.days))
+	for _, d := range u.days {
+		days = append(days, *d)
+	}
+	slices.SortFunc(days, func(a, b UsageDay) int {
+		if a.Day < b.Day {
+			return -1
+		}
+		return 1
+	})
+	return days
+}
+
+// Total is the sum of the days.
+func (u *Usage) Total() (total UsageDay) {
+	for _, d := range u.days {
+		total.add(*d)
+	}
+	total.Day = "total"
+	return total
+}
+
+// Take counts the next event of the log.
+func (u *Usage) Take(it *Item) {
+	used, day := u.used(it.Recorded)
+	if used == nil {
+		return
+	}
+	used.LogBytes = int64(it.DataBytes)
+	if day < u.from || u.to != "" && day >= u.to {
+		return
+	}
+	sum, known := u.days[day]
+	if !known {
+		sum = &UsageDay{Day: day}
+		u.days[day] = sum
+	}
+	sum.add(*used)
+}
+
+// used is what one event stands for, and the day; nil where it is not the account's.
+func (u *Usage) used(r event.Recorded) (used *UsageDay, day string) {
+	day = r.Metadata.At.UTC().Format(time.DateOnly)
+	mine := func(account string, d UsageDay) (*UsageDay, string) {
+		if account != u.account {
+			return nil, ""
+		}
+		return &d, day
+	}
+	switch e := r.Event.(type) {
+	case run.Evaluated:
+		d := UsageDay{Evaluations: 1, EngineMS: e.ExecutionMS, BlobBytes: blobBytes(e.Expression, e.Answer, e.InputForm)}
+		if e.Stdout != nil {
+			d.BlobBytes += blobBytes(*e.Stdout)
+		}
+		if e.Plot != nil {
+			d.BlobBytes += e.Plot.Bytes
+		}
+		if e.Check != nil {
+			d.Checks, d.CheckMS = 1, e.Check.ElapsedMS
+		}
+		return mine(e.Account, d)
+	case run.TimedOut:
+		return mine(e.Account, UsageDay{Evaluations: 1, EngineMS: e.BudgetMS, BlobBytes: blobBytes(e.Expression)})
+	case run.Failed:
+		return mine(e.Account, UsageDay{Evaluations: 1, EngineMS: e.ExecutionMS, BlobBytes: blobBytes(e.Expression)})
+	case run.Verified:
+		return mine(e.Account, UsageDay{Checks: 1, CheckMS: e.ElapsedMS})
+	case slots.Spent:
+		day = e.Day
+		return mine(e.Submission.Account, UsageDay{Slots: 1, BlobBytes: blobBytes(e.Submission.Payload)})
+	case slots.Refunded:
+		// The stream is slots-<account>-<day>.
+		of, isSlots := strings.CutPrefix(r.Stream, "slots-")
+		if cut := len(of) - len("-"+time.DateOnly); isSlots && cut > 0 {
+			day = of[cut+1:]
+			return mine(of[:cut], UsageDay{Refunds: 1})
+		}
+	case upload.Stored:
+		return mine(e.Account, UsageDay{Uploads: 1, UploadBytes: e.Blob.Bytes, BlobBytes: e.Blob.Bytes})
+	case job.WasQueued:
+		if e.Account == u.account {
+			u.jobs[e.JobID] = true
+		}
+		return mine(e.Account, UsageDay{})
+	case job.HasSucceeded:
+		return u.ended(e.JobID, day, blobBytes(e.Output, e.Result))
+	case job.HasFailed:
+		return u.ended(e.JobID, day, blobBytes(e.Output, e.Result))
+	case job.HasTimedOut:
+		return u.ended(e.JobID, day, blobBytes(e.Output, e.Result))
+	case job.WasCancelled:
+		return u.ended(e.JobID, day, 0)
+	case job.WasLost:
+		return u.ended(e.JobID, day, 0)
+	}
+	if r.Event == nil {
+		return nil, ""
+	}
+	_, account := addressOf(r.Event)
+	return mine(account, UsageDay{})
+}
+
+func (u *Usage) ended(jobID, day string, blobBytes int64) (*UsageDay, string) {
+	if !u.jobs[jobID] {
+		return nil, ""
+	}
+	return &UsageDay{Jobs: 1, BlobBytes: blobBytes}, day
+}
+
+func blobBytes(texts ...event.Text) (n int64) {
+	for _, t := range texts {
+		if t.Blob != nil {
+			n += t.Blob.Bytes
+		}
+	}
+	return n
+}

@@ -1,0 +1,295 @@
+package eventlog
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+)
+
+// diskLog opens a log of several segments on the disk.
+func diskLog(t *testing.T, o Options) *Log {
+	t.Helper()
+	if o.verify == nil {
+		o.verify = never
+	}
+	o.segmentBytes = 1500
+	l, err := Open(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range 20 {
+		mustAppend(t, l, "s", Any(), event(fmt.Sprint(i)))
+	}
+	if n := len(*l.segments.Load()); n < 3 {
+		t.Fatalf("%d segments", n)
+	}
+	return l
+}
+
+// losses are what may happen to the files of a running log.
+func losses(l *Log) map[string]struct {
+	file string // that is named
+	do   func() error
+} {
+	segments := *l.segments.Load()
+	tail, sealed, head := segments.tail(), segments[1], filepath.Join(l.dir, headFileName)
+	replace := func(path string) func() error {
+		return func() error {
+			b, err := os.ReadFile(path)
+			return errors.Join(err, os.WriteFile(path+".copy", b, 0o600), os.Rename(path+".copy", path))
+		}
+	}
+	lengthen := func(path string) func() error {
+		return func() error {
+			f, err := os.OpenFile(path, os.O_WRONLY|os.O_APPEND, 0)
+			if err != nil {
+				return err
+			}
+			_, err = f.WriteString("x")
+			return errors.Join(err, f.Close())
+		}
+	}
+	return map[string]struct {
+		file string
+		do   func() error
+	}{
+		"newest segment removed":    {tail.name(), func() error { return os.Remove(tail.path) }},
+		"newest segment replaced":   {tail.name(), replace(tail.path)},
+		"newest segment cut":        {tail.name(), func() error { return os.Truncate(tail.path, segmentHeader) }},
+		"newest segment lengthened": {tail.name(), lengthen(tail.path)},
+		"HEAD removed":              {headFileName, func() error { return os.Remove(head) }},
+		"HEAD replaced":             {headFileName, replace(head)},
+		"HEAD lengthened":           {headFileName, lengthen(head)},
+		"sealed segment removed":    {sealed.name(), func() error { return os.Remove(sealed.path) }},
+		"sealed segment replaced":   {sealed.name(), replace(sealed.path)},
+		"sealed segment cut":        {sealed.name(), func() error { return os.Truncate(sealed.path, segmentHeader+9) }},
+		"folder of segments moved":  {segmentFolder, func() error { return os.Rename(filepath.Join(l.dir, segmentFolder), filepath.Join(l.dir, "away")) }},
+	}
+}
+
+// No append is acknowledged that is in no file of the folder.
+func TestAppendsAfterAFileIsGone(t *testing.T) {
+	for name := range losses(diskLogClosed(t)) {
+		t.Run(name, func(t *testing.T) {
+			l := diskLog(t, Options{Dir: t.TempDir(), watchEvery: time.Hour})
+			loss := losses(l)[name]
+			if err := loss.do(); err != nil {
+				t.Fatal(err)
+			}
+			position := headOf(t, l)
+			_, err := l.Append(t.Context(), "s", Any(), []Proposed{event("lost")})
+			var damage *CorruptError
+			newest := !strings.HasPrefix(name, "sealed")
+			switch {
+			case newest && !errors.As(err, &damage):
+				t.Errorf("append: got %v", err)
+			case newest && headOf(t, l) != position:
+				t.Error("a reader sees what was not acknowledged")
+			case newest && (!strings.Contains(err.Error(), "while the log was open") || !strings.Contains(err.Error(), "backup")):
+				t.Errorf("the message lacks the reason or the next step: %v", err)
+			case !newest && err != nil:
+				t.Errorf("append: got %v", err)
+			}
+			closed := l.Close()
+			if !newest && (!errors.As(closed, &damage) || !strings.HasPrefix(damage.File, loss.file)) {
+				t.Errorf("close: got %v", closed)
+			}
+			if !errors.As(l.Err(), &damage) {
+				t.Errorf("after the end: %v", l.Err())
+			}
+		})
+	}
+}
+
+func diskLogClosed(t *testing.T) *Log {
+	l := diskLog(t, Options{Dir: t.TempDir()})
+	if err := l.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return l
+}
+
+// A file that is gone is noticed while nothing is appended or read.
+func TestWatchNoticesAFileThatIsGone(t *testing.T) {
+	for name := range losses(diskLogClosed(t)) {
+		t.Run(name, func(t *testing.T) {
+			l := diskLog(t, Options{Dir: t.TempDir(), watchEvery: time.Millisecond})
+			loss := losses(l)[name]
+			if err := loss.do(); err != nil {
+				t.Fatal(err)
+			}
+			<-l.Failed()
+			var damage *CorruptError
+			if err := l.Err(); !errors.As(err, &damage) || !strings.HasPrefix(damage.File, loss.file) {
+				t.Errorf("got %v", err)
+			}
+			if err := l.Close(); err != nil {
+				t.Errorf("close: %v", err)
+			}
+		})
+	}
+}
+
+// An orderly end says that a file is gone.
+func TestCloseNoticesAFileThatIsGone(t *testing.T) {
+	for name := range losses(diskLogClosed(t)) {
+		l := diskLog(t, Options{Dir: t.TempDir(), watchEvery: time.Hour})
+		loss := losses(l)[name]
+		if err := loss.do(); err != nil {
+			t.Fatal(err)
+		}
+		var damage *CorruptError
+		if err := l.Close(); !errors.As(err, &damage) || !strings.HasPrefix(damage.File, loss.file) {
+			t.Errorf("%s: got %v", name, err)
+		}
+	}
+}
+
+// A sealed segment that is gone is damage to whoever reads it, and to the verification in
+// the background, though it may be open still.
+func TestSealedSegmentGone(t *testing.T) {
+	for _, opened := range []bool{false, true} {
+		for _, by := range []string{"read", "verification", "background"} {
+			how := never
+			if by == "background" {
+				how = &verification{delay: 10 * time.Millisecond, pause: time.Millisecond, bytesPerSecond: math.MaxInt32}
+			}
+			l := diskLog(t, Options{Dir: t.TempDir(), watchEvery: time.Hour, verify: how})
+			s := (*l.segments.Load())[1]
+			if opened {
+				all(t, l)
+			} else if err := s.close(); err != nil {
+				t.Fatal(err)
+			}
+			if err := os.Remove(s.path); err != nil {
+				t.Fatal(err)
+			}
+			var err error
+			switch by {
+			case "read":
+				if opened {
+					s.mu.Lock()
+					err = s.now.kept.Close()
+					s.now.kept = nil
+					s.mu.Unlock()
+				}
+				view, viewErr := l.View()
+				if err = errors.Join(err, viewErr); err != nil {
+					t.Fatal(err)
+				}
+				_, err = view.ReadAll(t.Context(), 0, false, Page{Records: 100, Bytes: 1 << 20})
+				view.Close()
+			case "verification":
+				_, err = l.Verify(t.Context())
+			case "background":
+				<-l.Failed()
+				err = l.Err()
+			}
+			var damage *CorruptError
+			if !errors.As(err, &damage) || damage.File != s.name() || damage.Position != s.base+1 {
+				t.Errorf("%s, open %t: got %v", by, opened, err)
+			}
+			if _, err := l.Append(t.Context(), "s", Any(), []Proposed{event("x")}); !errors.As(err, &damage) {
+				t.Errorf("%s, open %t: append: %v", by, opened, err)
+			}
+			if err := l.Close(); err != nil {
+				t.Error(err)
+			}
+		}
+	}
+}
+
+// A sealed segment that is missing or has another length is found by the start.
+func TestStartChecksSealedSegments(t *testing.T) {
+	for name, change := range map[string]func(path string) error{
+		"removed": os.Remove,
+		"cut":     func(path string) error { return os.Truncate(path, 900) },
+		"header":  func(path string) error { return os.Truncate(path, segmentHeader) },
+	} {
+		l := diskLogClosed(t)
+		segments := *l.segments.Load()
+		s := segments[1]
+		if err := change(s.path); err != nil {
+			t.Fatal(err)
+		}
+		var damage *CorruptError
+		if _, err := Open(Options{Dir: l.dir, verify: never}); !errors.As(err, &damage) || damage.Position <= segments[0].base || damage.Position > segments[2].base {
+			t.Errorf("%s: got %v", name, err)
+		}
+	}
+}
+
+// Damage of an old record that was found is remembered by the next start, until the record is
+// restored, or the operator says that they want the others.
+func TestDamageIsRemembered(t *testing.T) {
+	dir := t.TempDir()
+	l := diskLog(t, Options{Dir: dir})
+	for appended := 0; appended <= recentRecords; appended += 1024 { // a start reads the window of known ids
+		events := make([]Proposed, 1024)
+		for i := range events {
+			events[i] = Proposed{ID: uuid.New(), Type: "t"}
+		}
+		mustAppend(t, l, "many", Any(), events...)
+	}
+	s := (*l.segments.Load())[0]
+	at := placeOf(t, l, 3)
+	change := func() {
+		f, err := os.OpenFile(s.path, os.O_RDWR, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		b := make([]byte, 1)
+		if _, err := f.ReadAt(b, at.offset+40); err != nil {
+			t.Fatal(err)
+		}
+		b[0] ^= 1
+		if _, err := f.WriteAt(b, at.offset+40); err != nil {
+			t.Fatal(err)
+		}
+		if err := f.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	change()
+	var damage *CorruptError
+	if _, err := l.Verify(t.Context()); !errors.As(err, &damage) || damage.Position != 3 {
+		t.Fatalf("got %v", err)
+	}
+	if err := l.Close(); err != nil {
+		t.Fatal(err)
+	}
+	for range 2 {
+		if _, err := Open(Options{Dir: dir, verify: never}); !errors.As(err, &damage) || damage.Position != 3 || !strings.Contains(err.Error(), damageName) {
+			t.Fatalf("start: got %v", err)
+		}
+	}
+	open := func() {
+		t.Helper()
+		again, err := Open(Options{Dir: dir, verify: never})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := again.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.Remove(filepath.Join(dir, damageName)); err != nil {
+		t.Fatal(err)
+	}
+	open()
+	if err := os.WriteFile(filepath.Join(dir, damageName), []byte(`{"position":3}`), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	change() // back
+	open()
+	if _, err := os.Stat(filepath.Join(dir, damageName)); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("the file is still there: %v", err)
+	}
+}

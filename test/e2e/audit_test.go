@@ -1,0 +1,130 @@
+package e2e
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"reckon/projections"
+)
+
+// auditAnswer is what `reckon audit --json` prints.
+type auditAnswer struct {
+	Counts   map[string]int64 `json:"counts"`
+	Tables   bool             `json:"tables"`
+	Chained  bool             `json:"chained"`
+	Findings []auditFinding   `json:"findings"`
+}
+
+type auditFinding struct {
+	Kind, Severity, Stream, Table, Key, Column, Expected, Found string
+	Position                                                    uint64
+}
+
+// audit runs the auditor on the server's data folder.
+func (s *Server) audit(arguments ...string) (auditAnswer, int) {
+	s.t.Helper()
+	command := exec.Command(Binary(s.t), append([]string{"audit", "--json", "--data", s.Data}, arguments...)...)
+	var errs strings.Builder
+	command.Stderr = &errs
+	output, err := command.Output()
+	status := command.ProcessState.ExitCode()
+	if err != nil && status != 1 {
+		s.t.Fatalf("reckon audit %v: %v\n%s", arguments, err, errs.String())
+	}
+	var answer auditAnswer
+	if err := json.Unmarshal(output, &answer); err != nil {
+		s.t.Fatalf("reckon audit %v: %v\n%s", arguments, err, output)
+	}
+	return answer, status
+}
+
+// mustBeClean audits what a test has made the real service write: whatever it was, nothing in it is wrong.
+func (s *Server) mustBeClean(arguments ...string) auditAnswer {
+	s.t.Helper()
+	answer, status := s.audit(arguments...)
+	if status != 0 {
+		for _, f := range answer.Findings {
+			s.t.Errorf("%s %s %s %d %s %s %s: expected %s; found %s", f.Severity, f.Kind, f.Stream, f.Position, f.Table, f.Key, f.Column, f.Expected, f.Found)
+		}
+		s.t.Fatalf("the audit ends with %d", status)
+	}
+	if !answer.Tables || !answer.Chained || answer.Counts["events"] == 0 {
+		s.t.Errorf("not everything was looked at: %+v", answer)
+	}
+	return answer
+}
+
+// TestAudit: what a real server wrote is audited beside it, over its socket and when it has ended; one bit of its log, or one value of its
+// tables, is found where it is; and what an account used is what it did.
+func TestAudit(t *testing.T) {
+	data := DataFolder(t)
+	server := Start(t, data, "--config", jobPlans(t, data))
+	account := server.NewAccount("audited@example.com")
+	for _, body := range []map[string]string{
+		{"expression": "Integrate[x^2, x]"}, {"expression": "a = 7", "session_id": "s"}, {"expression": "Print[a]; a", "session_id": "s"}, {"expression": "Plot[x, {x, 0, 1}]"},
+	} {
+		var e evaluation
+		if err := account.JSON("POST", "/api/evaluate", body, &e); err != nil {
+			t.Fatal(err)
+		}
+	}
+	account.awaitJob(t, account.submit(t, jobBody{"expression": "2+2"}).JobID)
+	beside := server.mustBeClean()
+	blobs := filepath.Join(data, "blobs")
+	if overSocket, status := server.audit("--eventstore", server.Log, "--blobs", blobs); status != 0 || overSocket.Chained || overSocket.Counts["receipts"] != 5 || overSocket.Counts["signatures"] != beside.Counts["signatures"] {
+		t.Errorf("over the socket: %d, %+v", status, overSocket)
+	}
+	if server.Interrupt() != 0 {
+		t.Fatal(server.Output())
+	}
+	after := server.mustBeClean()
+	if after.Counts["receipts"] != 5 || after.Counts["signatures"] != 5 || after.Counts["jobs"] != 1 {
+		t.Errorf("%+v", after)
+	}
+	usage := server.Command("", "audit", "usage", "--csv", "--account", account.ID)
+	lines := strings.Split(strings.TrimSpace(usage), "\n")
+	if len(lines) < 2 || !strings.HasPrefix(lines[0], "day,evaluations,engine_ms,") || len(lines) == 2 && strings.Split(lines[1], ",")[1] != "5" {
+		t.Errorf("usage:\n%s", usage)
+	}
+
+	db, err := projections.Open(t.Context(), "sqlite:"+filepath.Join(data, "readmodels.db"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = db.Exec("UPDATE history_v2 SET result = 'forged' WHERE expression = 'a = 7'")
+	if err := errors.Join(err, db.Close()); err != nil {
+		t.Fatal(err)
+	}
+	answer, status := server.audit()
+	if status != 1 || !slices.ContainsFunc(answer.Findings, func(f auditFinding) bool {
+		return f.Kind == "rows.differ" && f.Table == "history_v2" && f.Column == "result" && strings.Contains(f.Found, "forged")
+	}) {
+		t.Errorf("a row that was changed: %d, %+v", status, answer.Findings)
+	}
+	segments, err := filepath.Glob(filepath.Join(data, "eventstore", "segments", "*.seg"))
+	if err != nil || len(segments) != 1 {
+		t.Fatal(segments, err)
+	}
+	content, err := os.ReadFile(segments[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	at := bytes.Index(content, []byte("Integrate[x^2, x]"))
+	content[at] ^= 1
+	write(t, segments[0], content)
+	answer, status = server.audit("--read-models", "none")
+	if status != 1 || !slices.ContainsFunc(answer.Findings, func(f auditFinding) bool { return f.Kind == "log.damaged" && f.Position > 1 }) {
+		t.Errorf("a bit that was changed: %d, %+v", status, answer.Findings)
+	}
+	nothing := exec.Command(Binary(t), "audit", "--data", t.TempDir())
+	if output, err := nothing.CombinedOutput(); err == nil || nothing.ProcessState.ExitCode() != 2 {
+		t.Errorf("an empty folder: %v\n%s", err, output)
+	}
+}
