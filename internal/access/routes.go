@@ -13,6 +13,7 @@ func Routes() Table {
 		"GET /":                     page,
 		"POST /":                    page,
 		"GET /runs/{id}":            page,
+		"POST /runs/{id}":           page,
 		"GET /sign-in":              page,
 		"POST /sign-in":             page,
 		"GET /sign-up":              page,

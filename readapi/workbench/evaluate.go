@@ -1,6 +1,7 @@
 package workbench
 
 import (
+	"cmp"
 	"net/http"
 	"net/url"
 	"strconv"
@@ -139,6 +140,7 @@ func apply(expression string, found []httpkit.Suggestion) (all []applied) {
 type receiptShown struct {
 	Receipt receipt
 	Plot    bool
+	Found   *finding // by the check that was just asked for
 }
 
 type receipt struct {
@@ -164,9 +166,33 @@ type receipt struct {
 	}
 }
 
-func (v *visit) runPage() {
+// finding is what a check that was asked for found.
+type finding struct {
+	view.Verification
+	Reason *run.InconclusiveReason
+}
+
+func (v *visit) runPage() { v.showRun(nil, nil) }
+
+// checkForm has the run checked with the time that a request has.
+func (v *visit) checkForm() {
 	id, err := strconv.ParseInt(v.r.PathValue("id"), 10, 64)
-	page := receiptShown{}
+	if err != nil {
+		v.showRun(nil, nil)
+		return
+	}
+	found := &finding{}
+	_, problem := v.ask(http.MethodPost, "/api/verify", map[string]int64{"run_id": id}, found)
+	if problem != nil {
+		found = nil
+	}
+	v.showRun(found, problem)
+}
+
+// showRun shows a run; refused is why it was not checked.
+func (v *visit) showRun(found *finding, refused *refusal) {
+	id, err := strconv.ParseInt(v.r.PathValue("id"), 10, 64)
+	page := receiptShown{Found: found}
 	var problem *refusal
 	if err != nil || id < 1 {
 		problem = &refusal{Problem: *httpkit.NoSuchRun.Problem("runs are numbered from 1")}
@@ -177,5 +203,5 @@ func (v *visit) runPage() {
 		reply, _ := v.ask(http.MethodGet, view.PlotPath(id), nil, nil)
 		page.Plot = reply != nil
 	}
-	v.show("run", shown{Title: "Run " + v.r.PathValue("id"), Section: "history", Problem: problem, Page: page})
+	v.showWithStatus("run", shown{Title: "Run " + v.r.PathValue("id"), Section: "history", Problem: problem, Refused: refused, Page: page}, cmp.Or(problem, refused))
 }

@@ -15,7 +15,7 @@ import (
 
 // functions are those that templates call.
 var functions = template.FuncMap{
-	"visible": visible, "basis": view.BasisInWords, "shownBy": view.ShownBy, "reason": reasonInWords, "count": count, "money": money, "seconds": seconds, "badge": badgeOf, "choice": chosen, "page": url.PathEscape, "scopes": scope.All,
+	"visible": visible, "basis": view.BasisInWords, "shownBy": view.ShownBy, "reason": reasonInWords, "money": money, "seconds": seconds, "badge": badgeOf, "choice": chosen, "page": url.PathEscape, "scopes": scope.All,
 }
 
 // visible is a text of anybody's as it can be shown: characters that are not seen, or that change the order in which others are, stand as
@@ -117,12 +117,4 @@ func seconds(ms int64) string {
 		return strconv.FormatInt(ms/1000, 10) + " s"
 	}
 	return strconv.FormatInt(ms, 10) + " ms"
-}
-
-// count is a number with its noun.
-func count(n int64, one, many string) string {
-	if n == 1 {
-		return "1 " + one
-	}
-	return strconv.FormatInt(n, 10) + " " + many
 }

@@ -43,6 +43,7 @@ func (s Services) Register() {
 	s.get("/", (*visit).evaluatePage)
 	s.post("/", (*visit).evaluateForm)
 	s.get("/runs/{id}", (*visit).runPage)
+	s.post("/runs/{id}", (*visit).checkForm)
 	s.get("/sign-in", (*visit).signInPage)
 	s.post("/sign-in", (*visit).signInForm)
 	s.get("/sign-up", (*visit).signUpPage)

@@ -334,6 +334,12 @@ func TestHistory(t *testing.T) {
 	b.Has(".verdict", "Verified by exact arithmetic")
 	b.Has(".facts", "stand-in 1")
 	sound(t, b, "a run")
+	b.Click(`form[action^="/runs/"] button`)
+	b.Has(".verdict:nth-of-type(2), details.verdict", "Verified")
+	b.Go(s.URL + "/history?query=%3Ci%3E")
+	b.Click("#rows tbody a")
+	b.Click(`form[action^="/runs/"] button`)
+	b.Has(`.verdict[role="status"]`, "not in a form that can be checked")
 	clean(t, b)
 }
 

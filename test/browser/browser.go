@@ -46,7 +46,7 @@ func New(t testing.TB) *Tab {
 		t.Skip("needs chromium (Debian: chromium)")
 	}
 	allocator, stop := chromedp.NewExecAllocator(context.Background(), chromedp.ExecPath(path), chromedp.Headless, chromedp.NoSandbox, chromedp.DisableGPU,
-		chromedp.Flag("disable-dev-shm-usage", true), chromedp.NoFirstRun, chromedp.WindowSize(1280, 900))
+		chromedp.Flag("disable-dev-shm-usage", true), chromedp.NoFirstRun, chromedp.WSURLReadTimeout(patience), chromedp.WindowSize(1280, 900))
 	ctx, cancel := chromedp.NewContext(allocator)
 	t.Cleanup(func() {
 		cancel()

@@ -184,9 +184,20 @@ setInterval(() => {
   }
 }, 1000);
 
+const refreshed = new Map(); // the last answer for each part, by its id
+const scrolled = new Map();
+
 document.addEventListener("htmx:beforeSwap", (event) => {
-  // A list that is refreshed keeps what it shows while the service is away.
-  if (event.detail.target.matches("[data-refresh]") && event.detail.xhr.status >= 400) event.detail.shouldSwap = false;
+  const { target, xhr } = event.detail;
+  if (!target.matches("[data-refresh]")) return;
+  // What is refreshed keeps what it shows while the service is away, and is left alone while nothing has changed.
+  if (xhr.status >= 400 || refreshed.get(target.id) === xhr.responseText) event.detail.shouldSwap = false;
+  else refreshed.set(target.id, xhr.responseText);
+  scrolled.set(target.id, $(".scroll", target)?.scrollLeft ?? 0);
+});
+document.addEventListener("htmx:afterSwap", (event) => {
+  const list = $(`#${event.detail.target.id} .scroll`);
+  if (list && scrolled.has(event.detail.target.id)) list.scrollLeft = scrolled.get(event.detail.target.id);
 });
 document.addEventListener("htmx:beforeRequest", (event) => {
   const form = event.detail.elt;
