@@ -50,6 +50,7 @@ var allowed = map[string][]string{
 	"projections":          {"domain/", "projections", "internal/database"},
 	"projections/auditor":  {"domain/", "projections", "eventstore", "internal/blobs", "internal/private"}, // reads logs wherever they lie
 	"readapi":              {"projections", "domain/", "internal/"},
+	"readapi/workbench":    {"domain/", "internal/httpkit", "internal/view"}, // what pages show comes from the routes
 	"writeapi":             {"commands", "domain/", "internal/"},
 	"writeapi/mcpapi":      {"domain/event", "internal/auth", "internal/httpkit"}, // what it answers comes from the routes
 	"runners":              {"commands", "domain/", "runners/cluster", "runners/fair", "internal/offheap", "internal/private", "internal/statefiles", "internal/view"},
@@ -97,6 +98,7 @@ var homes = map[string][]string{
 	"github.com/danielgtaylor/huma":              {"internal/httpkit", "internal/view"},
 	"github.com/ThreeDotsLabs/watermill":         {"eventstore", "commands/reactions"},
 	"github.com/modelcontextprotocol/go-sdk":     {"writeapi/mcpapi"},
+	"github.com/chromedp":                        {"test/browser"},
 	"github.com/ory/dockertest":                  {},
 	"github.com/ory/fosite":                      {"internal/oauth"},
 	"github.com/alecthomas/kong":                 {"cmd", "internal/config"},

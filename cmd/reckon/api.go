@@ -20,6 +20,7 @@ import (
 	"reckon/internal/view"
 	projecting "reckon/projections/engine"
 	"reckon/readapi"
+	"reckon/readapi/workbench"
 	"reckon/runners"
 	"reckon/runners/adapter"
 	"reckon/runners/engine"
@@ -91,6 +92,7 @@ func (s *service) makeAPI() (*api, error) {
 	if err := (mcpapi.Services{API: kit, Logger: s.logger, Build: buildRevision(), PublicURL: s.config.PublicURL}).Register(); err != nil {
 		return nil, err
 	}
+	workbench.Services{API: kit}.Register()
 	a.server = httpserver.New(kit, httpserver.ClientLimits(), s.logger)
 	s.life.Add(a.part(s.config.Listen, s.config.UnreadyFor()))
 	return a, nil
