@@ -26,7 +26,7 @@ import (
 var withoutInstallation = map[string]string{
 	"serve": "the server itself: it has the settings, and more", "node run": "the log itself",
 	"node verify": "works on the folder of a log", "node reindex": "likewise", "node backup": "likewise", "node restore": "likewise", "node scavenge": "likewise",
-	"node export": "works on the folder of a log, or asks a server", "node import": "likewise", "node stats": "likewise",
+	"node export": "likewise, or on any server by its address", "node import": "likewise", "node stats": "likewise",
 	"node users list": "a part of the log itself", "node users create": "likewise", "node users password": "likewise",
 	"node users groups": "likewise", "node users disable": "likewise", "node users enable": "likewise", "node users delete": "likewise",
 	"engine install": "the engine lies in the data folder always", "engine status": "likewise", "engine test": "likewise",
