@@ -32,6 +32,7 @@ var withoutInstallation = map[string]string{
 	"reference build": "works on files, and on the engine in the data folder", "reference check": "likewise",
 	"reference search": "prints what the binary has", "reference show": "likewise",
 	"lean check": "works on files", "lean child": "a part of the server", "lean jail": "likewise", "lean reference build": "works on files",
+	"audit log": "works on a log wherever it lies, and takes no server's word for where that is", "audit usage": "likewise",
 	"qsim": "works on a file", "licences": "prints", "version": "prints",
 }
 

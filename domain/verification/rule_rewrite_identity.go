@@ -26,7 +26,7 @@ func rewriteIdentity() Rule {
 			Shows: "The answer equals the original expression wherever both are defined, for all complex values of the variables that the assumptions allow, " +
 				"for PowerExpand all positive ones and for ComplexExpand all real ones, as the check says: exactly, by a normal form, or numerically, by enclosures that agree to 60 digits in every region that the two expressions show. Decimals count as the numbers they print, where that makes the identity exact. Refuted at one such point. Verified only where " +
 				"the form is not visibly another one: products of sums after Expand, factors that are not irreducible after Factor, sums of fractions after Together, common divisors after Cancel, several factors below one line after Apart, sines of multiples and their kin after the functions of Trig are support only.",
-			Silent: "Whether the form is the shortest one or without radicals, and the form where options or further arguments choose it.",
+			Silent: "Whether the form is the shortest one or without radicals, and the form where further arguments choose it. Where options do, as Extension and Modulus, factors are known to be irreducible only of first degree, or modulo a prime in one symbol; others are support only.",
 			Examples: []Example{
 				{"Factor[x^4 + 4]", "(2 - 2 x + x^2) (2 + 2 x + x^2)"},
 				{"TrigReduce[Sin[x]^2]", "(1 + Cos[2 x])/2"},
@@ -41,7 +41,7 @@ func planRewriteIdentity(c Call) (Task, error) {
 	original := c.Args[0]
 	if modulus := c.Options["Modulus"]; modulus != nil {
 		return Task{Kind: "polynomial", Check: difference(original, c.Answer), Fields: map[string]any{
-			"what": "Congruent", "args": []*expression.Expr{original}, "answer": c.Answer, "modulus": modulus,
+			"what": "Congruent", "args": []*expression.Expr{original}, "answer": c.Answer, "modulus": modulus, "form": c.Head,
 		}}, nil
 	}
 	assumptions := c.Assumptions
@@ -92,8 +92,9 @@ func planRewriteIdentity(c Call) (Task, error) {
 			assumptions = append(assumptions, only...)
 		}
 	}
-	if len(c.Args) == 1 && len(c.Options) == 0 {
-		more["form"] = c.Head // of some heads it is looked at; options and further arguments change it
+	if len(c.Args) == 1 {
+		more["form"] = c.Head // of some heads it is looked at; further arguments change it
+		more["options"] = len(c.Options) > 0
 	}
 	if original.IsCall("Equal") && len(original.Args) == 2 && c.Answer.IsSymbol("True") {
 		return identities(original, [][2]*expression.Expr{{original.Args[0], original.Args[1]}}, assumptions, map[string]any{"sides": true}), nil

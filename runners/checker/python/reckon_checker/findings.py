@@ -19,7 +19,8 @@ NO_DIFFERENCE = "no difference was found"
 @dataclass(frozen=True)
 class Witness:
     """Why an answer is wrong: where, what the question comes to there and what the answer does. sides: the two are the sides of
-    an equation that the answer is to fulfil; what: of what they are the values; place: of the entries in two lists."""
+    an equation that the answer is to fulfil; what: of what they are the values; place: of the entries in two lists;
+    digits: that are shown at least."""
 
     expected: Value
     found: Value
@@ -29,10 +30,11 @@ class Witness:
     sides: bool = False
     what: str = ""
     place: tuple[int, ...] = ()
+    digits: int = 20
 
     def sentence(self) -> str:
         where = ", ".join(equation(name if isinstance(name, str) else show_tree(name), value) for name, value in sorted(self.point.items(), key=str))
-        expected, found, off = apart(self.expected, self.found)
+        expected, found, off = apart(self.expected, self.found, self.digits)
         text = f"the sides {expected} and {found} of what is to be an equation differ" if self.sides else f"{expected} is expected, the answer gives {found}"
         text += f" by {off}" if off and self.sides else f", which is off by {off}" if off else ""
         if self.place:

@@ -67,11 +67,11 @@ def equation(name: str, value: Value) -> str:
     return f"{name} {sign} {text}"
 
 
-def apart(left: Value, right: Value) -> tuple[str, str, str]:
+def apart(left: Value, right: Value, least: int = 20) -> tuple[str, str, str]:
     """Two different values as texts that are true of different numbers only, in one notation; where 80 digits do not tell them apart, also
-    right - left."""
+    right - left. least: digits that are shown at least."""
     mixed = any(isinstance(side, arb | acb) for side in (left, right))
-    for style in (Style(digits, mixed, padded) for digits in DIGITS for padded in (False, True)):
+    for style in (Style(digits, mixed, padded) for digits in (least, *DIGITS) if digits >= least for padded in (False, True)):
         a, b = styled(left, style), styled(right, style)
         if told_apart(a, b):
             return a, b, ""

@@ -166,6 +166,7 @@ class Cells:
                 undecided = True
                 continue
             if a == "none" or b == "none" or admitted == "none":
+                undecided = undecided or (a is True and b == "none" and admitted is True)
                 continue
             compared += 1
             if a != b:

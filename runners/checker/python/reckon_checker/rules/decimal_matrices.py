@@ -8,6 +8,7 @@ from ..evaluation import Environment, evaluate
 from ..findings import Open, Refuted, Residual, Statement, Supported
 from ..tree import Refused, Tree, arguments, free_symbols, is_call
 from ..values import Undecided, complex_ball, is_number, precision
+from ..wording import apart
 from .properties import Case, Rows, rows_of
 
 BITS = 256
@@ -124,7 +125,8 @@ def residuals(m: acb_mat, wanted: list[Equation]) -> Residual:
         for i in range(left.nrows()):
             for j in range(left.ncols()):
                 if (left[i, j] - right[i, j]).abs_lower() > off * size:
-                    text = f"entry ({i + 1}, {j + 1}) of the equation is {left[i, j].str(15)}, not {right[i, j].str(15)}"
+                    found, wanted_one, gap = apart(left[i, j], right[i, j])
+                    text = f"entry {i + 1}.{j + 1} of the equation is {found}, not {wanted_one}" + (f", off by {gap}" if gap else "")
                     return Refuted(Statement(text, exact=False))
     return Supported() if wanted else Open("decimals")
 
@@ -153,9 +155,9 @@ def eigen(m: acb_mat, answer: Tree, what: str) -> Residual:
         true = coefficients[n - k] * (-1) ** k
         radius = off * size**k * arb(fmpq(2) ** n) * k
         if not around(true, radius).overlaps(symmetric[k]):
-            return Refuted(
-                Statement(f"the elementary symmetric function {k} of the eigenvalues is {true.str(15)}, of those given {symmetric[k].str(15)}", exact=False)
-            )
+            wanted, found, gap = apart(true, symmetric[k])
+            text = f"the elementary symmetric function {k} of the eigenvalues is {wanted}, of those given {found}" + (f", off by {gap}" if gap else "")
+            return Refuted(Statement(text, exact=False))
     if what == "eigensystem":
         return eigenvectors(m, arguments(answer)[1])
     return Supported()

@@ -17,7 +17,7 @@ from ..evaluation import Environment, evaluate
 from ..findings import Open, Refuted, Sampled, Statement, Supported
 from ..tree import Refused, Tree, arguments, exactly, free_symbols, is_call, minus, reals
 from ..values import NonValue, Number, Undecided, complex_ball, is_number, precision
-from ..wording import equation, show
+from ..wording import equation, show, upwards
 from .algebraic import NotAlgebraic
 from .candidates import Algebraic, Candidate, bounded
 from .problem import Problem, Solution, solution
@@ -226,7 +226,7 @@ def by_boxes(problem: Problem, given: list[dict[str, Number]], digits: float) ->
 
 
 def show_radius(value: arb) -> str:
-    return value.str(2, radius=False)
+    return upwards(value)
 
 
 def enclosed(node: Tree, box: dict[str, Number]) -> acb | None:

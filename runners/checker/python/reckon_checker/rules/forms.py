@@ -9,10 +9,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from itertools import combinations
 
-from flint import fmpq_mpoly
+from flint import fmpq_mpoly, fmpz, nmod_poly
 
 from ..field import content
 from ..tree import Refused, Tree, arguments, free_symbols, is_call, walk
+from ..univariate import polynomial
 from .quotients import Foreign, Ring
 
 CIRCULAR = ("Sin", "Cos", "Tan", "Cot", "Sec", "Csc", "Sinh", "Cosh", "Tanh", "Coth", "Sech", "Csch")
@@ -34,6 +35,49 @@ def missed(head: str, question: Tree, answer: Tree) -> bool:
         return look is not None and look(answer)
     except (Foreign, Refused):
         return False
+
+
+def doubtful(head: str, question: Tree, answer: Tree, options: bool) -> bool:
+    """Whether an answer may not have the form of its function; options may choose another field for factors."""
+    return unknown(head, answer) if options and head in OVER_RATIONALS else missed(head, question, answer)
+
+
+def unknown(head: str, answer: Tree) -> bool:
+    """Whether factors over another field than the rationals may not be irreducible: those of higher degree."""
+    if is_call(answer, "List"):
+        return any(unknown(head, part) for part in arguments(answer))
+    return head in OVER_RATIONALS and any(not of_first_degree(base) for base, _ in factors(answer) if free_symbols(base))
+
+
+def of_first_degree(node: Tree) -> bool:
+    """A sum of a symbol, or a multiple of one, and numbers."""
+    return sum(1 for term in terms(node) if free_symbols(term)) == 1 and all(
+        isinstance(base, str) and n == 1 for term in terms(node) for base, n in factors(term) if free_symbols(base)
+    )
+
+
+def missed_modulo(head: str, answer: Tree, p: int) -> bool:
+    """Whether the factors of an answer are not known to be irreducible, or square-free, modulo p."""
+    if head not in OVER_RATIONALS:
+        return False
+    if is_call(answer, "List") or not fmpz(p).is_prime():
+        return True
+    names = free_symbols(answer)
+    if len(names) > 1:
+        return any(not of_first_degree(base) for base, _ in factors(answer) if free_symbols(base))
+    for base, _ in factors(answer):
+        if not names & free_symbols(base):
+            continue
+        q = polynomial(base, next(iter(names)))
+        if q is None or q.degree() > MAX_DEGREE or any(c.q != 1 for c in q.coeffs()):
+            return True
+        residues = nmod_poly([int(c.p) % p for c in q.coeffs()], p)
+        if residues.degree() < 1:
+            return True
+        found = residues.factor()[1]
+        if (head == "Factor" and sum(n for _, n in found) != 1) or any(n > 1 for _, n in found):
+            return True
+    return False
 
 
 def factors(node: Tree) -> Iterator[tuple[Tree, int]]:

@@ -16,6 +16,7 @@ from ..parameters import Known
 from ..stops import period
 from ..tree import Refused, Tree, is_call, minus, rational, times, walk
 from ..values import Undecided, complex_ball, is_number, real_ball
+from ..wording import show
 
 STARTS = (2, 4, 7, 12)
 MAX_BOXES = 3000
@@ -125,11 +126,11 @@ def no_extremum_near(objective: Tree, point: dict[str, arb], sense: int) -> str 
             slope = evaluate(differentiate(objective, name), env)
             real = real_ball(slope) if is_number(slope) else None
             if real is not None and abs(real) > steep:
-                return f"the derivative by {name} is {real.str(10)} around the point, never 0"
+                return f"the derivative by {name} is {show(real, 10)} around the point, never 0"
             bend = evaluate(differentiate(objective, name, 2), env)
             real = real_ball(bend) if is_number(bend) else None
             if real is not None and real * sense < -steep:
-                return f"the second derivative by {name} is {real.str(10)} around the point, of the wrong sign"
+                return f"the second derivative by {name} is {show(real, 10)} around the point, of the wrong sign"
     except (Undecided, Refused):
         return None
     return None

@@ -33,7 +33,11 @@ def check(task: dict[str, Any], seed: int) -> Residual:
     if wrong is not None:
         return wrong
     found = judged(task, seed)
-    if isinstance(found, Verified) and "form" in task and any(forms.missed(task["form"], left, right) for left, right in task["claims"]):
+    if (
+        isinstance(found, Verified)
+        and "form" in task
+        and any(forms.doubtful(task["form"], left, right, bool(task.get("options"))) for left, right in task["claims"])
+    ):
         return Supported()
     return found
 

@@ -16,6 +16,7 @@ from ..evaluation import evaluate
 from ..findings import Open, Refuted, Residual, Supported, Verified
 from ..tree import Refused, Tree, arguments, exactly, free_symbols, is_call, kept_by_machines, plus, reals, replace, times, walk
 from ..values import Undecided, complex_ball, is_number, precision
+from ..wording import show
 from . import decimal_matrices, eigenvalues_of_numbers
 from .decompositions import DECOMPOSITIONS
 from .properties import (
@@ -378,7 +379,7 @@ def row_reduce(matrix: Rows, answer: Tree, case: Case) -> Residual:
     rational, given = exact_rows(matrix), exact_rows(rows)
     if rational is not None and given is not None:
         reduced = fmpq_mat(len(matrix), len(matrix[0]), [x for row in rational for x in row]).rref()[0]
-        return Verified(exact=True) if reduced.tolist() == given else wrong(f"the reduced form is {reduced.tolist()}")
+        return Verified(exact=True) if reduced.tolist() == given else wrong(f"the reduced form is {show(tuple(map(tuple, reduced.tolist())))}")
     pivots: list[int] = []
     for row in rows:
         lead = next((j for j, entry in enumerate(row) if not (isinstance(entry, int) and entry == 0)), None)

@@ -81,6 +81,10 @@ def concluded(answer: Tree, n: int) -> Residual:
     return Verified(exact=True) if reduced(answer, n) else Open("residues that are not the least ones")
 
 
+def shown(rows: list[list[int]]) -> str:
+    return "{" + ", ".join("{" + ", ".join(map(str, row)) + "}" for row in rows) + "}"
+
+
 def wrong(text: str) -> Refuted:
     return Refuted(Statement(text))
 
@@ -176,4 +180,4 @@ def row_reduce(matrix: Residues, answer: Tree, n: int) -> Residual:
         return Open("only prime moduli have reduced forms")
     form = nmod_mat(len(matrix), len(matrix[0]), [entry for row in matrix for entry in row], n).rref()[0]
     wanted = [[int(entry) for entry in row] for row in form.tolist()]
-    return concluded(answer, n) if rows == wanted else wrong(f"the reduced form modulo {n} is {wanted}")
+    return concluded(answer, n) if rows == wanted else wrong(f"the reduced form modulo {n} is {shown(wanted)}")

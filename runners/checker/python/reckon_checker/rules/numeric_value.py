@@ -65,7 +65,7 @@ def judge(true: Value, given: Value, digits: int | None, lost: Value | None, exp
             return Open("machine arithmetic may lose every digit")
         z, gap = complex_ball(a), gap.max(spread(ball(a), ball(b)))
         if not complex_ball(machine.around(a, allowed)).overlaps(complex_ball(b)):
-            return Refuted(Witness(a, b))
+            return Refuted(Witness(a, b, digits=min(max(20, digits or 0), 60)))
         if arb(z.rad()) > allowed + arb(2) ** -2000:
             wide = True
     return None if wide else Supported(within(gap))

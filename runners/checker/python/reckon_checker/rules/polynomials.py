@@ -12,10 +12,10 @@ from typing import Any
 from flint import fmpq, fmpq_mpoly, fmpz, nmod_poly
 
 from .. import budget
-from ..findings import Open, Refuted, Residual, Statement, Verified
+from ..findings import Open, Refuted, Residual, Statement, Supported, Verified
 from ..tree import Refused, Tree, arguments, clipped, free_symbols, is_call, rational
 from ..univariate import polynomial as univariate
-from . import identities
+from . import forms, identities
 from .quotients import Foreign, Quotient, Ring, leaves
 
 
@@ -32,7 +32,10 @@ def check(task: dict[str, Any], seed: int) -> Residual:
     if related and (what not in WANTED or task.get("modulus") is not None):
         return Open("constants that are algebraic, or may be dependent")
     if what == "Congruent" and isinstance(task.get("modulus"), int):
-        return residues(reduced([*args, task["modulus"]], parts, what), parts, task["modulus"])
+        congruent = residues(reduced([*args, task["modulus"]], parts, what), parts, task["modulus"])
+        head = str(task.get("form"))
+        other = forms.missed_modulo(head, parts[0], task["modulus"]) or (head not in forms.OVER_RATIONALS and forms.missed(head, args[0], parts[0]))
+        return Supported() if isinstance(congruent, Verified) and other else congruent
     if what == "PolynomialMod":
         return reduced(args, parts, what) if isinstance(args[1], int) else remainder_by_monic(args, parts)
     if what not in ("PolynomialGCD", "PolynomialLCM") and len(args) > 2:
@@ -175,7 +178,8 @@ def associate(wanted: fmpq_mpoly, given: fmpq_mpoly, inputs: list[fmpq_mpoly]) -
 def same(wanted: Quotient, given: Quotient) -> Residual:
     if wanted[0] * given[1] == given[0] * wanted[1]:
         return Verified(True)
-    shown = str(wanted[0]) if wanted[1].is_one() else f"({wanted[0]})/({wanted[1]})"
+    top, bottom = (part / wanted[1].leading_coefficient() for part in wanted)
+    shown = str(top) if bottom.is_one() else f"({top})/({bottom})"
     return Refuted(Statement(f"{clipped(shown, 300)} is expected"))
 
 

@@ -19,6 +19,7 @@ from ..machine import cancels, loosened
 from ..parameters import Known, conditions_of, named, sampled
 from ..tree import Refused, Tree, arguments, free_symbols, is_call, kept_by_machines, plus, rational, replace, times
 from ..values import NonValue, Relation, Undecided, Value, is_number, precision
+from ..wording import equation, show
 
 BITS = (128, 512)
 FAR = 2000
@@ -151,9 +152,9 @@ def judge(found: Germ, on: Expander, orders: tuple[int, fmpq | None], values: Kn
             break
         constant = found.terms[monomial]
         if constant.nonzero():
-            where = f" for {', '.join(f'{n} = {v}' for n, v in sorted(values.items(), key=str))}" if values else ""
+            where = " for " + ", ".join(equation(str(n), v) for n, v in sorted(values.items(), key=str)) if values else ""
             which = "of the order asked for" if compared(monomial, wanted) >= 0 else "of an order below the one it states"
-            return Refuted(Statement(f"the function less the answer has a term {which}, with coefficient {constant.ball.str(15)}{where}", exact=False))
+            return Refuted(Statement(f"the function less the answer has a term {which}, with coefficient {show(constant.ball)}{where}", exact=False))
         if not _agrees(constant):
             return Open("a coefficient is not told from zero")
     rest = found.remainder

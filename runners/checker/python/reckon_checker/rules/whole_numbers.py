@@ -233,9 +233,15 @@ def agrees(given: object, wanted: object, certain: bool = True) -> Residual:
     if given is None:
         return Open("the answer is not of the kind that is asked for")
     if given == wanted:
-        return Verified(certain, brief(wanted) if type(wanted) is int else str(wanted))
-    expected = f"{brief(wanted) if type(wanted) is int else wanted} is expected"
+        return Verified(certain, spelled(wanted))
+    expected = f"{spelled(wanted)} is expected"
     return Refuted(Statement(expected if certain else f"{expected}, by a strong pseudoprime test", certain))
+
+
+def spelled(wanted: object) -> str:
+    if isinstance(wanted, list | tuple):
+        return "{" + ", ".join(map(spelled, wanted)) + "}"
+    return brief(wanted) if type(wanted) is int else str(wanted)
 
 
 def truth_of(node: Tree) -> bool | None:
