@@ -81,9 +81,9 @@ func Folder(dir string) Source {
 // asked. What it removed is missing. Errors: those of the client, and of the sink.
 func Server(client *esdb.Client) Source {
 	return func(ctx context.Context, s Selection, to Sink) (Reached, error) {
-		newest, found, err := newestOf(ctx, client)
-		if err != nil || !found {
-			return Reached{}, errors.Join(err, to.Begin(Header{After: s.Since, Stream: s.Stream, Category: s.Category}))
+		newest, err := newestOf(ctx, client)
+		if err != nil {
+			return Reached{}, err
 		}
 		if err := to.Begin(Header{After: s.Since, Stream: s.Stream, Category: s.Category}); err != nil {
 			return Reached{}, err
@@ -115,13 +115,13 @@ func Server(client *esdb.Client) Source {
 	}
 }
 
-// newestOf returns the position of the newest event of a server; false when it has none.
-func newestOf(ctx context.Context, client *esdb.Client) (position uint64, found bool, err error) {
+// newestOf returns the position of the newest event of a server; 0 when it has none.
+func newestOf(ctx context.Context, client *esdb.Client) (position uint64, err error) {
 	err = readAll(ctx, client, esdb.ReadAllOptions{Direction: esdb.Backwards, From: esdb.End{}}, 1, func(e *esdb.RecordedEvent) error {
-		position, found = e.Position.Commit, true
+		position = e.Position.Commit
 		return nil
 	})
-	return position, found, err
+	return position, err
 }
 
 // readAll calls visit for events of $all until it returns io.EOF.

@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"net"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"google.golang.org/grpc/credentials"
@@ -94,6 +95,8 @@ type inbound struct {
 	memory *budget
 	conn   *placedConn
 
+	waiting atomic.Int64 // messages with room that are whole and not decoded yet
+
 	mu      sync.Mutex
 	streams map[uint32]*inboundStream // those that are open
 }
@@ -145,8 +148,8 @@ func (i *inbound) data(stream uint32, b []byte) error {
 			}
 			length := binary.BigEndian.Uint32(s.head[1:])
 			if length > maxMessageBytes { // gRPC reads no more of the call
-				delete(i.streams, stream)
 				i.mu.Unlock()
+				i.ended(stream)
 				return nil
 			}
 			s.left = int(length)
@@ -173,26 +176,30 @@ func (i *inbound) data(stream uint32, b []byte) error {
 		n := min(s.left, len(b))
 		s.left -= n
 		b = b[n:]
-		s.advance()
+		if s.advance() {
+			i.waiting.Add(1)
+		}
 		i.mu.Unlock()
 	}
 	return nil
 }
 
-// advance notes that bytes have come.
-func (s *inboundStream) advance() {
+// advance notes that bytes have come; true when a message with room is whole.
+func (s *inboundStream) advance() bool {
 	a := s.arrives
+	hasRoom := a != nil && !a.begun.IsZero()
 	if s.left == 0 {
 		s.got, s.arrives = 0, nil
-		if a != nil && !a.begun.IsZero() {
+		if hasRoom {
 			a.held.working()
 			s.arrived = append(s.arrived, a)
 		}
-		return
+		return hasRoom
 	}
-	if a != nil && !a.begun.IsZero() {
+	if hasRoom {
 		a.held.waitForClientSince(a.begun.Add(time.Duration(a.length-s.left) * time.Second / inboundBytesPerSecond))
 	}
+	return false
 }
 
 // trusted reports whether room is reserved for what the connection sends: a stranger could
@@ -235,6 +242,9 @@ func (i *inbound) ended(stream uint32) {
 	i.mu.Lock()
 	s := i.streams[stream]
 	delete(i.streams, stream)
+	if s != nil {
+		i.waiting.Add(-int64(len(s.arrived)))
+	}
 	i.mu.Unlock()
 	s.release()
 }
@@ -253,12 +263,16 @@ func (s *inboundStream) release() {
 
 // take returns a message of this length that has arrived; nil when none had room reserved.
 func (i *inbound) take(length int) *arriving {
+	if i.waiting.Load() == 0 {
+		return nil
+	}
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	for _, s := range i.streams {
 		for n, a := range s.arrived {
 			if a.length == length {
 				s.arrived = append(s.arrived[:n], s.arrived[n+1:]...)
+				i.waiting.Add(-1)
 				return a
 			}
 		}
@@ -271,6 +285,7 @@ func (i *inbound) close() {
 	i.mu.Lock()
 	all := i.streams
 	i.streams = map[uint32]*inboundStream{}
+	i.waiting.Store(0)
 	i.mu.Unlock()
 	for _, s := range all {
 		s.release()
