@@ -96,6 +96,33 @@ func shown(t testing.TB, l *Log) string {
 	return out.String()
 }
 
+// correlated reads the index stream of a correlation id, two links at a time.
+func correlated(t testing.TB, l *Log) (links []string) {
+	t.Helper()
+	view, err := l.View()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer view.Close()
+	info, err := view.Stream("$bc-c")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for next := uint64(0); ; {
+		page, err := view.ReadStream(t.Context(), "$bc-c", next, uint64(info.Last), false, Page{Records: 2, Bytes: 1 << 20})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(page) == 0 {
+			return links
+		}
+		for _, r := range page {
+			links = append(links, fmt.Sprintf("%d:%s", r.Revision, r.Data))
+			next = r.Revision + 1
+		}
+	}
+}
+
 // What is hidden goes from the files, what is shown stays byte for byte, an anchor made before
 // verifies after, and the log is backed up, restored, built again and read by the script.
 func TestScavenge(t *testing.T) {
@@ -147,6 +174,10 @@ func TestScavenge(t *testing.T) {
 	}
 	if reindexed, err := Reindex(t.Context(), Options{Dir: copied}, false); err != nil || reindexed.Redacted != report.Removed {
 		t.Fatalf("%+v, %v", reindexed, err)
+	}
+	rebuilt := openLog(t, Options{Dir: copied, files: diskFiles{}, indexFiles: vfs.Default})
+	if now, then := correlated(t, l), correlated(t, rebuilt); len(now) != 12 || !slices.Equal(now, then) {
+		t.Errorf("the correlation id has the links %q, and in a new index %q", now, then)
 	}
 	if python, err := exec.LookPath("python3"); err == nil {
 		if said, err := exec.CommandContext(t.Context(), python, filepath.Join("..", "..", "..", "docs", "verify_log.py"), copied).CombinedOutput(); err != nil {
