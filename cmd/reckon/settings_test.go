@@ -25,7 +25,8 @@ import (
 // withoutInstallation are the commands that work on no installation, or are what an installation consists of.
 var withoutInstallation = map[string]string{
 	"serve": "the server itself: it has the settings, and more", "node run": "the log itself",
-	"node verify": "works on the folder of a log", "node reindex": "likewise", "node backup": "likewise", "node restore": "likewise", "node scavenge": "likewise",
+	"node verify": "works on the folder of a log", "node reindex": "likewise", "node backup": "likewise", "node restore": "likewise",
+	"node stats": "likewise", "node export": "likewise", "node import": "likewise", "node scavenge": "likewise",
 	"node users list": "a part of the log itself", "node users create": "likewise", "node users password": "likewise",
 	"node users groups": "likewise", "node users disable": "likewise", "node users enable": "likewise", "node users delete": "likewise",
 	"engine install": "the engine lies in the data folder always", "engine status": "likewise", "engine test": "likewise",
