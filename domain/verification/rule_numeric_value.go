@@ -6,7 +6,7 @@ func numericValue() Rule {
 		Declaration: Declaration{
 			Slug:  "numeric_value",
 			Heads: []string{"N"},
-			Shows: "The enclosure of the value is disjoint from the answer: by more than one unit of the last digit that N was asked for, or, for machine numbers, by " +
+			Shows: "The enclosure of the value is disjoint from the answer: by more than 10^(1-n) of its size, where N was asked for n digits (a unit of the last digit of 1.00, ten of 9.99), or, for machine numbers, by " +
 				"more than 64 times what arithmetic with 53 bits may lose.",
 			Silent: "Digits that machine arithmetic may lose.",
 			Examples: []Example{

@@ -72,7 +72,7 @@ def judge(true: Value, given: Value, digits: int | None, lost: Value | None, exp
 
 
 def tolerance(value: Number, digits: int | None, loss: Value | None) -> arb | None:
-    """One unit of the n-th digit; for machine numbers what 53 bits lose. None where nothing is promised."""
+    """The share 10^(1-n) of the value, for n digits; for machine numbers what 53 bits lose. None where nothing is promised."""
     if digits is not None:
         return arb(complex_ball(value).abs_upper()) * arb(10) ** (1 - digits)
     return machine.allowed(value, loss)
