@@ -9,7 +9,7 @@ GOTESTSUM := gotest.tools/gotestsum@v1.13.0
 tests = $(if $(RERUN),$(GO) run $(GOTESTSUM) --format pkgname-and-test-fails --rerun-fails=1 --rerun-fails-max-failures=5 \
   --rerun-fails-report=failed-once.txt --packages="$(2)" -- $(1); status=$$?; cat failed-once.txt 2>/dev/null; exit $$status,$(GO) test $(1) $(2))
 
-.PHONY: help run build test race verify generate events lint checker architecture vulncheck sbom bench fuzz clean
+.PHONY: help run build test race verify generate events lint checker architecture vulncheck sbom bench screenshots fuzz clean
 
 help: ## list the targets
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 14
@@ -38,6 +38,7 @@ verify: ## generated files up to date, vet, lint, the checker's own tools, impor
 generate: ## write everything that is generated from declarations
 	$(GO) generate ./...
 	$(GO) test ./test -run "TestImportTable|TestLimitsPage|TestWhatIsNotServed|TestAccessPage" -update
+	$(GO) test ./internal/telemetry -run TestMetricsPage -update
 	@$(MAKE) --no-print-directory events
 
 events: ## golden files of every event and docs/events
@@ -67,6 +68,9 @@ sbom: ## list all parts of the binary and of the engine's environment as Cyclone
 
 bench: ## figures as ratios to a limit or a peer of the same run (docs/bench)
 	$(GO) test -tags bench -run '^$$' -bench . -benchtime 1x -timeout 60m ./test/bench
+
+screenshots: ## pictures of the workbench's pages, in docs/workbench
+	RECKON_SCREENSHOTS=$(CURDIR)/docs/workbench $(GO) test -count=1 ./test/e2e -run 'TestWorkbench$$'
 
 fuzz: ## every fuzz target for FUZZTIME (default 60s each; 1000x is a thousand inputs each, as in CI)
 	@grep -rlE '^func Fuzz' --include='*_test.go' . | xargs -n1 dirname | sort -u | while read p; do \

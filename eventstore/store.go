@@ -39,6 +39,8 @@ type Config struct {
 	Insecure   bool            // accept an esdb:// server without TLS or without credentials; default: refuse it
 	Catalogue  event.Catalogue // event types that can be written and read
 	Logger     *slog.Logger    // nil: nothing is logged
+	// Observe is called after every append with what it took, its repetitions included, and with its error; nil: nobody is.
+	Observe func(events []event.Proposed, took time.Duration, err error)
 }
 
 // Validate returns an error that names the field of c that Connect cannot use, or nil.
@@ -62,6 +64,7 @@ type Store struct {
 	connection *connection
 	codec      Codec
 	states     commands.States
+	observe    func(events []event.Proposed, took time.Duration, err error)
 }
 
 var (
@@ -88,7 +91,7 @@ func Connect(ctx context.Context, config Config) (*Store, error) {
 		return nil, fmt.Errorf("%w: %s: %w", commands.ErrUnavailable, Redacted(config.Connection), err)
 	}
 	connection.release(client)
-	return &Store{connection: connection, codec: NewCodec(config.Catalogue)}, nil
+	return &Store{connection: connection, codec: NewCodec(config.Catalogue), observe: config.Observe}, nil
 }
 
 // Close makes every further call fail and closes the client when the last call in
@@ -118,7 +121,11 @@ func (s *Store) Reserve(ctx context.Context, stream string, e event.Proposed) (e
 	return appended.Revision, err
 }
 
-func (s *Store) append(ctx context.Context, stream string, expected esdb.ExpectedRevision, events []event.Proposed) (commands.Appended, error) {
+func (s *Store) append(ctx context.Context, stream string, expected esdb.ExpectedRevision, events []event.Proposed) (appended commands.Appended, err error) {
+	if s.observe != nil {
+		begun := time.Now()
+		defer func() { s.observe(events, time.Since(begun), err) }()
+	}
 	if len(events) == 0 {
 		return commands.Appended{}, fmt.Errorf("append to %s: no events", stream)
 	}

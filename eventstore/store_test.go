@@ -29,6 +29,19 @@ func TestContractOnNode(t *testing.T) {
 	storetest.Run(t, func(t *testing.T) storetest.Opened { return both(t, n.ConnectionString()) })
 }
 
+// TestContractOnSecureNode reaches the node as a server elsewhere is reached: over TLS, as a user.
+func TestContractOnSecureNode(t *testing.T) {
+	dir := t.TempDir()
+	n, err := node.Open(node.Config{Dir: dir, Logger: quiet, Secure: &node.Secure{Listen: "127.0.0.1:0", AdminPassword: "a password of admin", OpsPassword: "a password of ops"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { stopNode(t, n) })
+	address := strings.Replace(n.SecureConnectionString(), "esdb://", "esdb://admin:a%20password%20of%20admin@", 1)
+	storetest.Run(t, func(t *testing.T) storetest.Opened { return both(t, address) })
+	storetest.RunGroups(t, address)
+}
+
 // TestContractOnServer runs on the EventStoreDB or KurrentDB that
 // RECKON_TEST_EVENTSTORE names (esdb://…), else on one in Docker.
 func TestContractOnServer(t *testing.T) {

@@ -3,12 +3,9 @@ package eventstore
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"log/slog"
 	"math"
-	"strings"
-	"time"
 
 	"github.com/EventStore/EventStore-Client-Go/v4/esdb"
 	"github.com/google/uuid"
@@ -17,9 +14,6 @@ import (
 	"reckon/eventstore/node/eventlog"
 	"reckon/internal/passwords"
 )
-
-// usersDeadline bounds one call; the context of the caller may end it sooner.
-const usersDeadline = time.Minute
 
 // Users manages the users of an embedded node through its socket.
 type Users struct{ client *esdb.Client }
@@ -34,12 +28,7 @@ func OpenUsers(address string, logger *slog.Logger) (*Users, error) {
 	if err := checkGuarded(config); err != nil {
 		return nil, err
 	}
-	config.Logger = func(level, format string, args ...any) {
-		logger.Debug("event store client: "+strings.TrimSpace(fmt.Sprintf(format, args...)), "level", level)
-	}
-	patient := usersDeadline
-	config.DefaultDeadline = &patient
-	client, err := esdb.NewClient(config)
+	client, err := patientClient(config, logger)
 	if err != nil {
 		return nil, err
 	}

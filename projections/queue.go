@@ -277,6 +277,29 @@ func (q *Queue) Place(ctx context.Context, jobID string) (place int, known bool,
 	return place, known, nil
 }
 
+// QueueCount is how many jobs of a kind have a status.
+type QueueCount struct {
+	Kind   job.Kind
+	Status job.Status
+	Jobs   int64
+}
+
+// Counts returns how many jobs of each kind wait and run, and the id of the oldest that waits; empty: none does.
+func (q *Queue) Counts(ctx context.Context) (counts []QueueCount, oldest string, err error) {
+	open := []job.Status{job.Queued, job.Running}
+	err = q.from.db.NewSelect().Model((*QueueRow)(nil)).Column("kind", "status").ColumnExpr("COUNT(*) AS jobs").
+		Where("status IN (?)", bun.List(open)).Group("kind", "status").Order("kind", "status").Scan(ctx, &counts)
+	if err != nil {
+		return nil, "", err
+	}
+	var first []string
+	err = q.from.db.NewSelect().Model((*QueueRow)(nil)).Column("job_id").Where("status = ?", job.Queued).Order("position").Limit(1).Scan(ctx, &first)
+	if err != nil || len(first) == 0 {
+		return counts, "", err
+	}
+	return counts, first[0], nil
+}
+
 // Snapshot returns the running jobs and the live sessions, and the position up to which both
 // tables have applied the log. A subscription that starts there completes the snapshot.
 func (q *Queue) Snapshot(ctx context.Context, sessions *Sessions) (running []QueueRow, live []SessionRow, seen event.Position, err error) {

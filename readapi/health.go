@@ -2,6 +2,7 @@ package readapi
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"log/slog"
 	"net/http"
@@ -119,27 +120,70 @@ func (s Services) registerHealth(api *httpkit.API) {
 }
 
 func (s Services) readyz(ctx context.Context, _ *struct{}) (*readyzOutput, error) {
+	body := s.Health.look(ctx)
+	if !body.Ready {
+		httpkit.AnswerHeader(ctx).Set("Retry-After", retryAfter())
+		return &readyzOutput{Status: http.StatusServiceUnavailable, Body: body}, nil
+	}
+	return &readyzOutput{Status: http.StatusOK, Body: body}, nil
+}
+
+func retryAfter() string {
+	return strconv.FormatInt(httpkit.WholeSeconds(healthTimeout), 10)
+}
+
+// ServeReadiness answers as GET /readyz does, for processes that serve no API.
+func (h Health) ServeReadiness(w http.ResponseWriter, r *http.Request) {
+	body := h.look(r.Context())
+	w.Header().Set("Content-Type", "application/json")
+	if !body.Ready {
+		w.Header().Set("Retry-After", retryAfter())
+		w.WriteHeader(http.StatusServiceUnavailable)
+	}
+	_ = json.NewEncoder(w).Encode(body) // whoever asked has gone
+}
+
+// Summary is what metrics have of readiness: whether all is well, and which dependency and which part is.
+type Summary struct {
+	Ready        bool
+	Dependencies map[string]bool
+	Parts        []PartHealth
+	Projections  []ProjectionHealth
+}
+
+// Summarise looks at everything once.
+func (h Health) Summarise(ctx context.Context) Summary {
+	body := h.look(ctx)
+	s := Summary{Ready: body.Ready, Dependencies: map[string]bool{}, Parts: body.Parts, Projections: body.Projections}
+	for _, d := range body.Dependencies {
+		s.Dependencies[d.Name] = d.Ready
+	}
+	return s
+}
+
+// look asks everything, for at most healthTimeout.
+func (h Health) look(ctx context.Context) readiness {
 	ctx, cancel := context.WithTimeout(ctx, healthTimeout)
 	defer cancel()
-	body := readiness{Ready: true, Dependencies: s.Health.ask(ctx), Projections: []ProjectionHealth{}, Parts: []PartHealth{}, EngineWalls: []Wall{}}
-	projected, err := s.Health.Projections(ctx)
+	body := readiness{Ready: true, Dependencies: h.ask(ctx), Projections: []ProjectionHealth{}, Parts: []PartHealth{}, EngineWalls: []Wall{}}
+	projected, err := h.Projections(ctx)
 	if err != nil {
 		body.Dependencies = append(body.Dependencies, dependencyHealth{Name: "projections", Detail: "how far the read models are is not known: the event log or the database of read models does not answer"})
 	}
 	body.Projections = append(body.Projections, projected...)
-	if s.Health.Parts != nil {
-		parts, err := s.Health.Parts(ctx)
+	if h.Parts != nil {
+		parts, err := h.Parts(ctx)
 		if err != nil {
 			body.Dependencies = append(body.Dependencies, dependencyHealth{Name: "parked events", Detail: "how many events the reactions have set aside is not known: the database of read models does not answer"})
 		}
 		body.Parts = append(body.Parts, parts...)
 	}
-	if s.Health.Stopping != nil {
-		body.Stopping = s.Health.Stopping()
+	if h.Stopping != nil {
+		body.Stopping = h.Stopping()
 		body.Ready = !body.Stopping
 	}
-	if s.Health.Walls != nil {
-		body.EngineWalls = append(body.EngineWalls, s.Health.Walls()...)
+	if h.Walls != nil {
+		body.EngineWalls = append(body.EngineWalls, h.Walls()...)
 	}
 	for _, d := range body.Dependencies {
 		body.Ready = body.Ready && d.Ready
@@ -150,11 +194,7 @@ func (s Services) readyz(ctx context.Context, _ *struct{}) (*readyzOutput, error
 	for _, p := range body.Projections {
 		body.Ready = body.Ready && p.Ready
 	}
-	if !body.Ready {
-		httpkit.AnswerHeader(ctx).Set("Retry-After", strconv.FormatInt(httpkit.WholeSeconds(healthTimeout), 10))
-		return &readyzOutput{Status: http.StatusServiceUnavailable, Body: body}, nil
-	}
-	return &readyzOutput{Status: http.StatusOK, Body: body}, nil
+	return body
 }
 
 // ask asks every dependency at once. What is wrong with one may name machines

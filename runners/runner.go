@@ -81,6 +81,26 @@ type Config struct {
 	Build     string // revision of the binary, for event metadata
 	// AwaitAble returns nil once this process can do the work it would claim, or the context's error; nil: always.
 	AwaitAble func(ctx context.Context) error
+	// Ended is called when an attempt at a job has ended here, with what it took since the claim; nil: nobody is.
+	Ended func(kind job.Kind, outcome Outcome, took time.Duration)
+}
+
+// Outcome is how an attempt at a job ended: a job's status, or one of these.
+type Outcome string
+
+// Outcomes of an attempt that did not end its job.
+const (
+	Released   Outcome = "released"   // handed back: it has not run, or may run again
+	Abandoned  Outcome = "abandoned"  // it could not be run here
+	Superseded Outcome = "superseded" // the job was cancelled, or is another attempt's by now
+	Unreported Outcome = "unreported" // what became of it could not be appended
+)
+
+// Running is the number of attempts that run here.
+func (r *Runner) Running() int {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return len(r.attempts)
 }
 
 // Runner claims jobs and runs them.
@@ -398,8 +418,12 @@ func (r *Runner) claimAndRun(ctx context.Context, p Proposal, given room) {
 		return // if the claim was appended all the same, two heartbeats without its nonce give the job back
 	}
 	in.Account, in.Agent = state.Queued.Account, state.Queued.Agent
+	claimed := time.Now()
 	end, err := r.compute(working, in, state.Queued.Submission, given)
-	r.concludeAttempt(ctx, working, in, state, a, end, err)
+	outcome := r.concludeAttempt(ctx, working, in, state, a, end, err)
+	if r.Ended != nil {
+		r.Ended(state.Queued.Kind, outcome, time.Since(claimed))
+	}
 }
 
 // compute runs the job; it is killed cluster.Overrun past its budget.
@@ -434,36 +458,46 @@ func (r *Runner) compute(ctx context.Context, in commands.Intent, s job.Submissi
 	return end, err
 }
 
-// concludeAttempt appends how an attempt ended: the job's outcome, or that the job is
+// concludeAttempt appends how an attempt ended, and returns it: the job's outcome, or that the job is
 // handed back. It appends nothing for an attempt that another has superseded.
-func (r *Runner) concludeAttempt(ctx, working context.Context, in commands.Intent, s job.State, a *attempt, end End, err error) {
+func (r *Runner) concludeAttempt(ctx, working context.Context, in commands.Intent, s job.State, a *attempt, end End, err error) Outcome {
 	id := s.Queued.JobID
 	cause := context.Cause(working)
 	if errors.Is(cause, errSuperseded) || errors.Is(cause, errIsolated) {
 		r.Logger.Info("an attempt was killed", "job", id, "attempt", a.nonce, "cause", cause)
-		return
+		return Superseded
 	}
 	if err == nil {
 		err = r.appendOutcome(working, in, id, a, end)
-		if err == nil || errors.Is(err, job.ErrSuperseded) || working.Err() != nil && !errors.Is(context.Cause(working), errDrained) {
-			return
+		switch {
+		case err == nil:
+			return Outcome(end.Status)
+		case errors.Is(err, job.ErrSuperseded), working.Err() != nil && !errors.Is(context.Cause(working), errDrained):
+			return Superseded
 		}
 	}
 	bounded, cancel := context.WithTimeout(ctx, handBackTimeout)
 	defer cancel()
 	in.ID, in.At = uuid.New(), r.Clock.Now()
 	var elsewhere *commands.SessionElsewhereError
+	outcome := Released
 	drained := errors.Is(context.Cause(working), errDrained) && s.Queued.Rerunnable()
 	switch {
 	case drained, errors.As(err, &elsewhere), errors.Is(err, commands.ErrSaturated), errors.Is(err, receipt.ErrCannotSign): // it has not run, or may run again
 		err = r.Jobs.ReleaseJob(bounded, in, id, a.nonce)
 	default:
 		r.Logger.Warn("a job could not be run here", "job", id, "attempt", a.nonce, "error", err)
+		outcome = Abandoned
 		_, err = r.Jobs.AbandonJob(bounded, in, id, a.nonce)
 	}
-	if err != nil && !errors.Is(err, job.ErrSuperseded) {
+	switch {
+	case errors.Is(err, job.ErrSuperseded):
+		return Superseded
+	case err != nil:
 		r.Logger.Warn("a job was not handed back", "job", id, "attempt", a.nonce, "error", err)
+		return Unreported
 	}
+	return outcome
 }
 
 // appendOutcome ends the job with what was computed. While the log is unavailable it

@@ -21,6 +21,7 @@ import (
 
 	"reckon/commands"
 	"reckon/internal/httpserver"
+	"reckon/internal/telemetry"
 )
 
 // adminSocket returns the path of the socket on which a running server receives operators'
@@ -79,10 +80,16 @@ func (s *service) rotateKey(w http.ResponseWriter, r *http.Request) {
 	http.Error(w, err.Error(), http.StatusConflict)
 }
 
-// observationRoutes serves metrics and profiles of the process.
+// observationRoutes are what every server has for those who watch it.
 func (s *service) observationRoutes() *http.ServeMux {
+	return observation(s.metrics, s.health().ServeReadiness)
+}
+
+// observation serves metrics, readiness and profiles of a process.
+func observation(metrics *telemetry.Metrics, readiness http.HandlerFunc) *http.ServeMux {
 	mux := http.NewServeMux()
-	mux.Handle("GET /metrics", s.metrics.Handler())
+	mux.Handle("GET /metrics", metrics.Handler())
+	mux.HandleFunc("GET /readyz", readiness)
 	mux.HandleFunc("GET /debug/pprof/", pprof.Index)
 	mux.HandleFunc("GET /debug/pprof/profile", pprof.Profile)
 	return mux
@@ -100,6 +107,8 @@ func guardAdmin(next http.Handler, address, token string) http.Handler {
 		switch {
 		case !ownHost(r.Host, own):
 			http.Error(w, "this is not the host of that name", http.StatusMisdirectedRequest)
+		case r.URL.Path == "/readyz": // anybody may read it, as on the API: balancers and supervisors have no token
+			next.ServeHTTP(w, r)
 		case !bearer || subtle.ConstantTimeCompare(got[:], want[:]) != 1:
 			w.Header().Set("WWW-Authenticate", `Bearer realm="reckon admin"`)
 			http.Error(w, "say Authorization: Bearer and the --admin-token", http.StatusUnauthorized)

@@ -20,6 +20,7 @@ import (
 	"reckon/internal/view"
 	projecting "reckon/projections/engine"
 	"reckon/readapi"
+	"reckon/readapi/workbench"
 	"reckon/runners"
 	"reckon/runners/adapter"
 	"reckon/runners/engine"
@@ -41,6 +42,7 @@ func (s *service) makeAPI() (*api, error) {
 	if err != nil {
 		return nil, err
 	}
+	s.metrics.MeasureAPI()
 	a := &api{closing: make(chan struct{}), drained: make(chan struct{})}
 	provider, err := paymentProvider(s.config.PaymentSecretFile)
 	if err != nil {
@@ -48,7 +50,7 @@ func (s *service) makeAPI() (*api, error) {
 	}
 	streams, kinds := writeapi.StreamReader(s.log.store), runners.Submittable(s.kinds)
 	kit := httpkit.New(httpkit.Settings{
-		Build: buildRevision(), Logger: s.logger, TrustedProxies: proxies, PublicURL: s.config.PublicURL, Observe: s.metrics.ObserveRequest, Access: access.Routes(),
+		Build: buildRevision(), Logger: s.logger, TrustedProxies: proxies, PublicURL: s.config.PublicURL, Observe: s.metrics.ObserveRequest, ObserveProblem: s.metrics.ObserveProblem, Access: access.Routes(),
 		Declared: writeapi.Declared(kinds.Declarations()),
 		Authenticator: &auth.Authenticator{
 			Credentials: writeapi.Credentials(s.log.store), Sessions: s.stores.identity, AccessTokens: s.stores.identity, Now: time.Now, MetadataURL: writeapi.MetadataURL,
@@ -90,6 +92,7 @@ func (s *service) makeAPI() (*api, error) {
 	if err := (mcpapi.Services{API: kit, Logger: s.logger, Build: buildRevision(), PublicURL: s.config.PublicURL}).Register(); err != nil {
 		return nil, err
 	}
+	workbench.Services{API: kit}.Register()
 	a.server = httpserver.New(kit, httpserver.ClientLimits(), s.logger)
 	s.life.Add(a.part(s.config.Listen, s.config.UnreadyFor()))
 	return a, nil
@@ -172,7 +175,7 @@ func (s *service) sessionBusy(accountID, sessionID string, epoch int) bool {
 }
 
 func (s *service) health() readapi.Health {
-	return readapi.Health{
+	h := readapi.Health{
 		Logger: s.logger,
 		IsAway: isOutage,
 		Dependencies: []readapi.Dependency{
@@ -180,7 +183,6 @@ func (s *service) health() readapi.Health {
 			{Name: "database", Part: "the database of read models", Check: s.readSide.db.PingContext},
 			{Name: "identity", Part: "the database of identities", Check: s.stores.identity.Ready},
 			{Name: "blobs", Part: "the store of blobs", Check: s.stores.blobs.Ready},
-			{Name: "signing_key", Part: "the signing key", Check: s.writeSide.signing.Ready},
 		},
 		Projections: func(ctx context.Context) ([]readapi.ProjectionHealth, error) {
 			list, err := s.readSide.projector.Status(ctx)
@@ -192,14 +194,20 @@ func (s *service) health() readapi.Health {
 		},
 		Parts:    s.partsHealth,
 		Stopping: s.stopping.Load,
-		Walls: func() []readapi.Wall {
+	}
+	if s.writeSide.signing != nil {
+		h.Dependencies = append(h.Dependencies, readapi.Dependency{Name: "signing_key", Part: "the signing key", Check: s.writeSide.signing.Ready})
+	}
+	if s.engine != nil {
+		h.Walls = func() []readapi.Wall {
 			var walls []readapi.Wall
 			for _, b := range s.engine.engine.Boundaries() {
 				walls = append(walls, readapi.Wall{Name: string(b.Name), InForce: b.InForce, Detail: fmt.Sprint(b.By)})
 			}
 			return walls
-		},
+		}
 	}
+	return h
 }
 
 // describeReadModel says what is wrong with a read model, to anyone; its reason may name events and machines.

@@ -13,14 +13,14 @@ import (
 	"strings"
 	"time"
 
-	"reckon/auditor"
 	"reckon/domain"
 	"reckon/domain/audit"
+	"reckon/domain/certificate"
 	"reckon/domain/event"
 	"reckon/domain/keys"
 	"reckon/eventstore"
-	"reckon/internal/blobs"
 	"reckon/internal/progress"
+	"reckon/projections/auditor"
 )
 
 // auditCommands derive again what a log must say.
@@ -38,11 +38,13 @@ type auditSource struct {
 
 type auditLogCmd struct {
 	auditSource
-	Blobs      string   `help:"Folder of the blobs; default: blobs in the data folder. none: they are not looked at." placeholder:"DIR"`
-	Keys       string   `help:"File with the public keys that were handed out, as /.well-known/ and the API serve them (JWK set), kept where the operator cannot write." type:"path" placeholder:"FILE"`
-	Anchor     []string `help:"File with the output of an earlier reckon node verify, kept where the operator cannot write; may be given more than once." type:"path" placeholder:"FILE"`
-	ReadModels string   `help:"Database whose read models are compared row by row: sqlite:PATH or postgres://…; default: readmodels.db in the data folder. none: none are." placeholder:"ADDRESS"`
-	JSON       bool     `help:"Print JSON." name:"json"`
+	Blobs          string        `help:"Folder of the blobs; default: blobs in the data folder. none: they are not looked at." placeholder:"DIR"`
+	Keys           string        `help:"File with the public keys that were handed out, as /.well-known/ and the API serve them (JWK set), kept where the operator cannot write." type:"path" placeholder:"FILE"`
+	Anchor         []string      `help:"File with the output of an earlier reckon node verify, kept where the operator cannot write; may be given more than once." type:"path" placeholder:"FILE"`
+	ReadModels     string        `help:"Database whose read models are compared row by row: sqlite:PATH or postgres://…; default: readmodels.db in the data folder. none: none are." placeholder:"ADDRESS"`
+	Recheck        bool          `help:"Have the kernel judge the export of every certificate once more; it needs the blobs."`
+	RecheckTimeout time.Duration `help:"Give up on one certificate after this long." default:"1h" placeholder:"D"`
+	JSON           bool          `help:"Print JSON." name:"json"`
 }
 
 // Run exits 0 when nothing is wrong, 1 with findings, 2 when the log could not be read.
@@ -62,6 +64,19 @@ func (c *auditLogCmd) Run() error {
 	if config.Blobs, err = c.openBlobs(); err != nil {
 		return err
 	}
+	if c.Recheck {
+		judge, err := newRecheckJudge(recheckMemoryMiB)
+		if err != nil {
+			return err
+		}
+		defer judge.Close()
+		if config.Blobs == nil {
+			return errors.New("--recheck: the exports are in the blobs; name their folder with --blobs")
+		}
+		config.Recheck = func(ctx context.Context, one audit.Certified) ([]audit.Finding, error) {
+			return recheckFindings(ctx, judge, config.Blobs, one, c.RecheckTimeout)
+		}
+	}
 	config.ReadModels = c.readModels(config.Blobs != nil)
 	display := progress.New(os.Stderr, slog.Default())
 	config.Progress = func(p auditor.Progress) { showAudit(display, p) }
@@ -79,6 +94,29 @@ func (c *auditLogCmd) Run() error {
 		err = exitStatus(1)
 	}
 	return err
+}
+
+// recheckMemoryMiB is the most memory of one judgement.
+const recheckMemoryMiB = 4096
+
+// recheckFindings judges a certificate once more. A blob that is missing was reported, and ends nothing.
+func recheckFindings(ctx context.Context, judge exportJudge, kept event.BlobReader, one audit.Certified, timeout time.Duration) ([]audit.Finding, error) {
+	report, err := recheckIssued(ctx, judge, kept, one.Issued, one.Declarations, timeout)
+	if ctx.Err() != nil {
+		return nil, ctx.Err()
+	}
+	finding := func(kind audit.Kind, found string) []audit.Finding {
+		return []audit.Finding{audit.Complete(audit.CheckRecheck, kind, one.Place, fmt.Sprintf("verdict %s, as certified by %s", one.Issued.Verdict, one.Issued.Checker.Rev), found)}
+	}
+	switch {
+	case err != nil:
+		return finding(audit.KindNotReproduced, err.Error()), nil
+	case report.Found == certificate.Inconclusive && one.Issued.Verdict != certificate.Inconclusive:
+		return finding(audit.KindNotReproduced, "the kernel did not finish"), nil
+	case !report.Agrees:
+		return finding(audit.KindContradicted, fmt.Sprintf("verdict %s by %s, differing in %v", report.Found, report.Rev, report.Differing)), nil
+	}
+	return nil, nil
 }
 
 // auditReport is the report with what was checked.
@@ -130,7 +168,7 @@ func (s auditSource) open(ctx context.Context, anchors []string) (auditor.Source
 	if len(anchors) > 0 {
 		return nil, nil, errors.New("--anchor: a server does not show the hash chain; audit the folder of its log, or a backup of it")
 	}
-	store, err := eventstore.Connect(ctx, eventstore.Config{Connection: s.Eventstore, Insecure: s.Insecure, Catalogue: domain.Catalogue(), Logger: slog.Default()})
+	store, err := connect(ctx, s.Eventstore, s.Insecure)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -149,10 +187,7 @@ func (c *auditLogCmd) openBlobs() (event.BlobReader, error) {
 		}
 	}
 	folder = strings.TrimPrefix(folder, "file://")
-	if err := requireExists(folder, "folder of blobs"); err != nil {
-		return nil, err
-	}
-	return blobs.ExistingFolder(folder), nil
+	return blobsIn(folder)
 }
 
 // readModels is the address of the read models to compare; empty: none. Without blobs their texts are not known.
@@ -242,6 +277,8 @@ func printAudit(out io.Writer, r auditor.Report) error {
 			said = fmt.Sprintf("%d findings", n)
 		case check.Name == audit.CheckChain && !r.Chained:
 			said = "not checked: the source has no hash chain"
+		case check.Name == audit.CheckRecheck && r.Rechecked == 0:
+			said = "not checked: --recheck was not given, or there is no certificate"
 		case check.Name == audit.CheckTables && !r.Tables:
 			said = "not checked: no database of read models, or no blobs, were named"
 		}

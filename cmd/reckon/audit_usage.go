@@ -10,10 +10,10 @@ import (
 	"strconv"
 	"text/tabwriter"
 
-	"reckon/auditor"
 	"reckon/domain"
 	"reckon/domain/audit"
 	"reckon/eventstore"
+	"reckon/projections/auditor"
 )
 
 type auditUsageCmd struct {

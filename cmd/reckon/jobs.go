@@ -55,7 +55,9 @@ func (s *service) makeWorkers(ctx context.Context) error {
 	s.workers.Run(workers.RunConfig{
 		Address: address, Slots: slots, Grace: s.config.Grace, OwnSessionsOnly: !s.config.Has(config.RoleRun),
 		Kinds: s.kinds, CloseSession: s.engine.engine.CloseSession, AwaitAble: s.writeSide.signing.AwaitAble,
+		Ended: s.observeJob(),
 	})
+	s.measureWorkers(slots)
 	if s.log.node != nil {
 		s.log.node.OnForeignClients(func(clients int) { s.workers.SetWatched(clients > 0) })
 	}

@@ -3,16 +3,22 @@ package main
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"log/slog"
+	"net"
+	"net/http"
 	"os"
 	"path/filepath"
 	"strings"
 	"time"
 
 	"reckon/eventstore/node"
+	"reckon/internal/config"
+	"reckon/internal/httpserver"
 	"reckon/internal/private"
+	"reckon/internal/telemetry"
 )
 
 // nodeCloseTimeout is how long calls in flight may take when the node is told to stop.
@@ -28,6 +34,7 @@ type nodeCmd struct {
 	TLSKey            string   `name:"tls-key" help:"Key of --tls-certificate in PEM." env:"RECKON_NODE_TLS_KEY" placeholder:"FILE" and:"tls"`
 	TLSNames          []string `name:"tls-name" help:"Name or address by which clients reach the node, for the certificate that it makes; beside localhost, this machine's name and --listen." env:"RECKON_NODE_TLS_NAMES" placeholder:"NAME"`
 	AdminPasswordFile string   `help:"File whose first line is the password of admin when the first start makes it." env:"RECKON_NODE_ADMIN_PASSWORD_FILE" placeholder:"FILE"`
+	AdminListen       string   `help:"Address at which /metrics, /readyz and profiles are served, to who has the token of RECKON_ADMIN_TOKEN (at least 16 characters); /readyz to anybody." env:"RECKON_NODE_ADMIN_LISTEN" placeholder:"HOST:PORT"`
 	OpsPasswordFile   string   `help:"The same for ops." env:"RECKON_NODE_OPS_PASSWORD_FILE" placeholder:"FILE"`
 
 	ScavengeEvery time.Duration `help:"Take the payloads of truncated, expired and deleted events out of the files this often, such as 24h; 0 for never, which is also done by reckon node scavenge." env:"RECKON_NODE_SCAVENGE_EVERY" placeholder:"DURATION"`
@@ -68,12 +75,19 @@ func (c *nodeCmd) Run() error {
 	if err == nil {
 		n, err = openNode(ctx, config)
 	}
+	watched := ""
+	if err == nil && c.AdminListen != "" {
+		watched, err = c.observe(ctx, n)
+	}
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "reckon node:", err)
 		return exitStatus(2)
 	}
 	if n.Health().Err == nil {
 		c.announce(n)
+		if watched != "" {
+			fmt.Println("  figures http://" + watched + "/metrics")
+		}
 	}
 	select {
 	case <-ctx.Done():
@@ -88,6 +102,37 @@ func (c *nodeCmd) Run() error {
 		return err
 	}
 	return closed
+}
+
+// observe serves those who watch the node until ctx ends, and returns where. With an error the node is closed.
+func (c *nodeCmd) observe(ctx context.Context, n *node.Node) (address string, err error) {
+	token := os.Getenv("RECKON_ADMIN_TOKEN")
+	var listener net.Listener
+	err = fmt.Errorf("RECKON_ADMIN_TOKEN must have at least %d bytes: metrics and profiles tell what the node does", config.MinSecretBytes)
+	if len(token) >= config.MinSecretBytes {
+		listener, err = (&net.ListenConfig{}).Listen(ctx, "tcp", c.AdminListen)
+	}
+	if err != nil {
+		return "", errors.Join(fmt.Errorf("--admin-listen: %w", err), n.Close(context.WithoutCancel(ctx)))
+	}
+	metrics := telemetry.NewMetrics(buildRevision())
+	measureNode(n, metrics)
+	metrics.Gauge("reckon_ready", nil, func() float64 { return oneIf(n.Health().Err == nil) })
+	routes := observation(metrics, func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "application/json")
+		ready := n.Health().Err == nil
+		if !ready {
+			w.WriteHeader(http.StatusServiceUnavailable)
+		}
+		_ = json.NewEncoder(w).Encode(map[string]bool{"ready": ready}) // whoever asked has gone
+	})
+	server := httpserver.New(guardAdmin(routes, c.AdminListen, token), httpserver.ProcessLimits(), slog.Default())
+	go func() {
+		if err := serveUntil(ctx, server, listener); err != nil {
+			slog.Error("the admin listener ended", "error", err)
+		}
+	}()
+	return listener.Addr().String(), nil
 }
 
 func (c *nodeCmd) announce(n *node.Node) {

@@ -18,6 +18,9 @@ type nodeCommands struct {
 	Reindex nodeReindexCmd `cmd:"" help:"Build the index of a log again from its segments, and verify all of it; no node may have the log."`
 	Backup  nodeBackupCmd  `cmd:"" help:"Copy a log, beside a running node or not, and verify the copy."`
 	Restore nodeRestoreCmd `cmd:"" help:"Copy a backup to a folder that is empty or absent, and verify the copy."`
+	Export  nodeExportCmd  `cmd:"" help:"Write the events of a log or a server as lines of JSON."`
+	Import  nodeImportCmd  `cmd:"" help:"Make a log of an export, or append it to a server."`
+	Stats   nodeStatsCmd   `cmd:"" help:"Count the events, streams and bytes of a log or a server."`
 
 	Scavenge nodeScavengeCmd `cmd:"" help:"Take the payloads of truncated, expired and deleted events out of the files of a log, in its folder or by the node that runs on it. They are gone for good; positions, revisions and the hash chain stay."`
 }

@@ -8,11 +8,15 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"time"
 
 	"reckon/eventstore"
 	"reckon/eventstore/node"
 	"reckon/eventstore/node/eventlog"
 )
+
+// scavengeSaysEvery is the time between two lines about how far a scavenge is.
+const scavengeSaysEvery = 5 * time.Second
 
 // nodeScavengeCmd scavenges a log.
 type nodeScavengeCmd struct {
@@ -53,7 +57,12 @@ func (c *nodeScavengeCmd) inFolder(ctx context.Context) (eventlog.ScavengeReport
 	if err != nil {
 		return eventlog.ScavengeReport{}, err
 	}
+	said := time.Now()
 	report, err := log.Scavenge(ctx, func(r eventlog.ScavengeReport) {
+		if time.Since(said) < scavengeSaysEvery {
+			return
+		}
+		said = time.Now()
 		fmt.Fprintf(os.Stderr, "position %d: %d payloads removed, %d bytes freed\n", r.Position, r.Removed, r.Freed)
 	})
 	return report, errors.Join(err, log.Close())

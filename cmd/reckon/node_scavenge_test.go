@@ -89,6 +89,35 @@ func TestNodeScavenge(t *testing.T) {
 	gone(running, scavenged(running).Removed)
 	stop()
 
+	if status, _, said := reckon(t, "", nil, "node", "scavenge", "--data", root); status != 2 || !strings.Contains(said, "no log in") {
+		t.Errorf("%d, %s", status, said)
+	}
+	if _, err := os.Stat(filepath.Join(root, "LOCK")); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("a folder without a log was touched: %v", err)
+	}
+	if testing.Short() {
+		return
+	}
+	crashed := copied("crashed")
+	for delay := 100 * time.Millisecond; ; delay += 100 * time.Millisecond {
+		node, _, _ := startedNode(t, nil, "--data", crashed)
+		command := reckonCommand(t, nil, "node", "scavenge", "--data", crashed)
+		if err := command.Start(); err != nil {
+			t.Fatal(err)
+		}
+		killed := time.AfterFunc(delay, func() { _ = node.Process.Kill() })
+		ended := command.Wait()
+		if killed.Stop() {
+			_ = node.Process.Kill() // it answered before
+		}
+		_ = node.Wait()
+		verified(crashed)
+		if ended == nil {
+			break
+		}
+	}
+	gone(crashed, large)
+
 	killed := copied("killed")
 	for delay := 20 * time.Millisecond; ; delay += 30 * time.Millisecond {
 		command := reckonCommand(t, nil, "node", "scavenge", "--data", killed)
@@ -106,12 +135,5 @@ func TestNodeScavenge(t *testing.T) {
 	drafts, err := filepath.Glob(filepath.Join(killed, "segments", "*.new"))
 	if err != nil || len(drafts) > 0 {
 		t.Errorf("%v, %v", drafts, err)
-	}
-
-	if status, _, said := reckon(t, "", nil, "node", "scavenge", "--data", root); status != 2 || !strings.Contains(said, "no log in") {
-		t.Errorf("%d, %s", status, said)
-	}
-	if _, err := os.Stat(filepath.Join(root, "LOCK")); !errors.Is(err, os.ErrNotExist) {
-		t.Errorf("a folder without a log was touched: %v", err)
 	}
 }

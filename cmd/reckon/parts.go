@@ -45,7 +45,7 @@ func openLog(ctx context.Context, p process) (*eventLog, error) {
 		l.connection, l.node = n.ConnectionString(), n
 		measureNode(n, p.metrics)
 	}
-	store, err := eventstore.Connect(ctx, eventstore.Config{Connection: l.connection, Insecure: p.config.InsecureEventstore, Catalogue: domain.Catalogue(), Logger: p.logger})
+	store, err := eventstore.Connect(ctx, eventstore.Config{Connection: l.connection, Insecure: p.config.InsecureEventstore, Catalogue: domain.Catalogue(), Logger: p.logger, Observe: observeAppends(p.metrics)})
 	if err != nil {
 		return nil, err
 	}
@@ -65,21 +65,18 @@ func (l *eventLog) Ready(ctx context.Context) error {
 	return err
 }
 
-// measureNode adds figures of the embedded log.
+// measureNode adds figures of a log that this process holds.
 func measureNode(n *node.Node, m *telemetry.Metrics) {
-	for name, figure := range map[string]struct {
-		help string
-		read func(eventlog.Health) float64
-	}{
-		"reckon_log_position":                  {"Position of the newest record of the log.", func(h eventlog.Health) float64 { return float64(h.Records) }},
-		"reckon_log_segments":                  {"Files that hold the records of the log.", func(h eventlog.Health) float64 { return float64(h.Segments) }},
-		"reckon_log_bytes":                     {"Bytes of the records of the log.", func(h eventlog.Health) float64 { return float64(h.Bytes) }},
-		"reckon_log_verified_position":         {"Position that the verification of the whole log has reached, or that the last one ended with.", func(h eventlog.Health) float64 { return float64(h.VerifiedPosition) }},
-		"reckon_log_verifications":             {"Verifications of the whole log that have ended since the process began, and found nothing.", func(h eventlog.Health) float64 { return float64(h.Passes) }},
-		"reckon_log_refuses_appends":           {"1 when the log takes no more appends: the disk refused a write, or a record is damaged; 0 while it does.", refusing},
-		"reckon_log_last_verification_seconds": {"Unix time at which the last verification ended; 0 before the first.", lastVerification},
+	for name, read := range map[string]func(eventlog.Health) float64{
+		"reckon_log_position":                  func(h eventlog.Health) float64 { return float64(h.Records) },
+		"reckon_log_segments":                  func(h eventlog.Health) float64 { return float64(h.Segments) },
+		"reckon_log_bytes":                     func(h eventlog.Health) float64 { return float64(h.Bytes) },
+		"reckon_log_verified_position":         func(h eventlog.Health) float64 { return float64(h.VerifiedPosition) },
+		"reckon_log_verifications":             func(h eventlog.Health) float64 { return float64(h.Passes) },
+		"reckon_log_refuses_appends":           refusing,
+		"reckon_log_last_verification_seconds": lastVerification,
 	} {
-		m.Gauge(name, figure.help, nil, func() float64 { return figure.read(n.Health()) })
+		m.Gauge(name, nil, func() float64 { return read(n.Health()) })
 	}
 }
 
@@ -232,14 +229,15 @@ func startEngine(ctx context.Context, p process, log *eventLog) (*evaluation, er
 func (e *evaluation) measure(m *telemetry.Metrics) {
 	for pool, usage := range map[string]func() fair.Usage{"engine": e.engine.Usage, "checker": e.checks.Usage, "strangers": e.strangers.Usage, "strangers-checks": e.strangersChecks.Usage} {
 		labels := map[string]string{"pool": pool}
-		m.Gauge("reckon_workers_busy", "Workers that evaluate or check.", labels, func() float64 { return float64(usage().Held) })
-		m.Gauge("reckon_workers_awaited", "Evaluations or checks that wait for a worker.", labels, func() float64 { return float64(usage().Waiting) })
+		m.Gauge("reckon_workers_busy", labels, func() float64 { return float64(usage().Held) })
+		m.Gauge("reckon_workers_awaited", labels, func() float64 { return float64(usage().Waiting) })
 	}
-	m.Gauge("reckon_session_memory_bytes", "Memory that the workers of all sessions hold.", nil, func() float64 {
+	m.Gauge("reckon_sessions_live", nil, func() float64 { return float64(e.engine.SessionCount()) })
+	m.Gauge("reckon_session_memory_bytes", nil, func() float64 {
 		held, _ := e.engine.SessionMemory()
 		return float64(held)
 	})
-	m.Gauge("reckon_session_memory_limit_bytes", "Memory that they may hold; 0: not limited.", nil, func() float64 {
+	m.Gauge("reckon_session_memory_limit_bytes", nil, func() float64 {
 		_, limit := e.engine.SessionMemory()
 		return float64(limit)
 	})

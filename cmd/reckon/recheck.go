@@ -13,6 +13,7 @@ import (
 	"reckon/commands"
 	"reckon/domain/certificate"
 	"reckon/domain/event"
+	"reckon/domain/lean/check"
 	"reckon/eventstore"
 	"reckon/internal/blobs"
 	"reckon/runners/proof"
@@ -81,17 +82,35 @@ func (c *leanRecheckCmd) recheck(ctx context.Context, store *eventstore.Store, k
 	if err != nil {
 		return recheckReport{}, err
 	}
-	content, err := kept.Get(ctx, work.Blob())
-	if err != nil {
-		return recheckReport{}, fmt.Errorf("the certificate's export: %w", err)
-	}
-	self, err := os.Executable()
+	judge, err := newRecheckJudge(c.MemoryMiB)
 	if err != nil {
 		return recheckReport{}, err
 	}
-	judge := proof.NewJudge(proof.JudgeConfig{Command: []string{filepath.Clean(self), "lean", "child"}, MemoryBytes: c.MemoryMiB << 20})
 	defer judge.Close()
-	found, err := judge.Check(ctx, content, work.Declarations, c.Timeout)
+	return recheckIssued(ctx, judge, kept, issued, work.Declarations, c.Timeout)
+}
+
+// newRecheckJudge has children of this binary judge.
+func newRecheckJudge(memoryMiB int64) (*proof.Judge, error) {
+	self, err := os.Executable()
+	if err != nil {
+		return nil, err
+	}
+	return proof.NewJudge(proof.JudgeConfig{Command: []string{filepath.Clean(self), "lean", "child"}, MemoryBytes: memoryMiB << 20}), nil
+}
+
+// exportJudge has the kernel judge an export within a budget (proof.Judge).
+type exportJudge interface {
+	Check(ctx context.Context, content []byte, declarations []string, budget time.Duration) (check.Report, error)
+}
+
+// recheckIssued judges the export of a certificate, with its findings, once more.
+func recheckIssued(ctx context.Context, judge exportJudge, kept event.BlobReader, issued certificate.Issued, declarations []string, timeout time.Duration) (recheckReport, error) {
+	content, err := kept.Get(ctx, event.Blob{SHA256: issued.Export.SHA256, Bytes: issued.Export.Bytes})
+	if err != nil {
+		return recheckReport{}, fmt.Errorf("the certificate's export: %w", err)
+	}
+	found, err := judge.Check(ctx, content, declarations, timeout)
 	if err != nil {
 		return recheckReport{}, err
 	}

@@ -71,6 +71,7 @@ func assemble(ctx context.Context, c config.Serve, logger *slog.Logger) (*servic
 	s := &service{process: process{
 		config: c, logger: logger, id: cluster.NewProcessID(c.Eventstore == config.EmbeddedLog), plans: plans, metrics: telemetry.NewMetrics(buildRevision()), life: lifecycle.New(logger),
 	}, ready: make(chan struct{})}
+	s.metrics.MeasureServer()
 	if err := s.makeParts(ctx); err != nil {
 		bounded, done := context.WithTimeout(context.WithoutCancel(ctx), shutdownTimeout)
 		defer done()
@@ -104,6 +105,7 @@ func (s *service) makeParts(ctx context.Context) (err error) {
 	if s.config.Has(config.RoleReact) {
 		s.life.Add(s.reactions()...)
 	}
+	s.measureService()
 	if err = s.makeAdmin(ctx); err != nil {
 		return err
 	}

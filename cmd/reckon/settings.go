@@ -255,12 +255,17 @@ func (s *settings) createLog(ctx context.Context) (*eventstore.Store, func(), er
 	default:
 		connection = s.Eventstore
 	}
-	store, err := eventstore.Connect(ctx, eventstore.Config{Connection: connection, Insecure: s.InsecureEventstore, Catalogue: domain.Catalogue(), Logger: slog.Default()})
+	store, err := connect(ctx, connection, s.InsecureEventstore)
 	if err != nil {
 		closeNode()
 		return nil, nil, err
 	}
 	return store, func() { store.Close(); closeNode() }, nil
+}
+
+// connect connects to the log at an address.
+func connect(ctx context.Context, address string, insecure bool) (*eventstore.Store, error) {
+	return eventstore.Connect(ctx, eventstore.Config{Connection: address, Insecure: insecure, Catalogue: domain.Catalogue(), Logger: slog.Default()})
 }
 
 // logMissing reports whether the folder of an embedded log is missing or empty, as the mount point of a disk that is away.
@@ -429,10 +434,15 @@ func (s *settings) openBlobs() (*blobs.Folder, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := requireExists(folder, "folder of blobs"); err != nil {
+	if err := private.CheckFolder(folder); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, err
 	}
-	if err := private.CheckFolder(folder); err != nil {
+	return blobsIn(folder)
+}
+
+// blobsIn are the blobs of a folder as they are; an error when it is missing.
+func blobsIn(folder string) (*blobs.Folder, error) {
+	if err := requireExists(folder, "folder of blobs"); err != nil {
 		return nil, err
 	}
 	return blobs.ExistingFolder(folder), nil

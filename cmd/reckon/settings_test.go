@@ -26,12 +26,14 @@ import (
 var withoutInstallation = map[string]string{
 	"serve": "the server itself: it has the settings, and more", "node run": "the log itself",
 	"node verify": "works on the folder of a log", "node reindex": "likewise", "node backup": "likewise", "node restore": "likewise", "node scavenge": "likewise",
+	"node export": "likewise, or on any server by its address", "node import": "likewise", "node stats": "likewise",
 	"node users list": "a part of the log itself", "node users create": "likewise", "node users password": "likewise",
 	"node users groups": "likewise", "node users disable": "likewise", "node users enable": "likewise", "node users delete": "likewise",
 	"engine install": "the engine lies in the data folder always", "engine status": "likewise", "engine test": "likewise",
 	"reference build": "works on files, and on the engine in the data folder", "reference check": "likewise",
 	"reference search": "prints what the binary has", "reference show": "likewise",
 	"lean check": "works on files", "lean child": "a part of the server", "lean jail": "likewise", "lean reference build": "works on files",
+	"audit log": "works on a log wherever it lies, and takes no server's word for where that is", "audit usage": "likewise",
 	"qsim": "works on a file", "licences": "prints", "version": "prints",
 }
 

@@ -9,7 +9,6 @@ import (
 	"unicode/utf8"
 
 	outcome "reckon/domain/run"
-	"reckon/domain/verification"
 	"reckon/internal/httpkit"
 	"reckon/internal/view"
 )
@@ -87,18 +86,13 @@ func (t *tried) printAnswer(p *page, plotFile string) {
 	t.printReceipt(p)
 }
 
-// bases say in words what a verdict rests on.
-var bases = map[outcome.Basis]string{
-	outcome.BasisExact: "by exact arithmetic or algebra", outcome.BasisNumeric: "by enclosures with proved radii", outcome.BasisCrossCheck: "by a cross-check",
-}
-
 // verdict writes what was found, and what that says: what the rule shows, or the proof that the answer is wrong.
 func (p *page) verdict(v *view.Verification) {
 	if v == nil {
 		p.line("unchecked", "no rule covers this, or none reached a verdict: nothing was learned about the answer")
 		return
 	}
-	by := fmt.Sprintf("%s, in an engine that shares no code with the one that answered (%s, %d ms)", bases[v.Basis], v.Method, v.ElapsedMS)
+	by := fmt.Sprintf("%s, in an engine that shares no code with the one that answered (%s, %d ms)", view.BasisInWords(v.Basis), v.Method, v.ElapsedMS)
 	if v.Verdict == outcome.VerdictRefuted {
 		p.line("REFUTED", "this answer is wrong: "+by)
 		p.line("", v.Residual)
@@ -106,11 +100,8 @@ func (p *page) verdict(v *view.Verification) {
 		return
 	}
 	p.line(string(v.Verdict), by)
-	for _, rule := range verification.Rules() {
-		if d := rule.Declare(); d.Slug == v.Method {
-			first, _, _ := strings.Cut(d.Shows, ". ")
-			p.line("", wrapped(strings.TrimSuffix(first, ".")+" (docs/verification.md#"+d.Slug+")"))
-		}
+	if shown := view.ShownBy(v.Method); shown != "" {
+		p.line("", wrapped(shown+" (docs/verification.md#"+v.Method+")"))
 	}
 	p.line("checked", v.Check+"\n= "+v.Residual)
 }

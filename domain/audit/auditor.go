@@ -39,6 +39,7 @@ const (
 	checkBilling  = "billing"
 	CheckChain    = "chain"
 	CheckTables   = "read models"
+	CheckRecheck  = "kernel"
 )
 
 // Checks lists all checks with what each proves; docs/audit.md has the same lines.
@@ -56,6 +57,7 @@ func Checks() []CheckInfo {
 		{checkOutcomes, "what a job published is byte for byte what its terminal event carries, under the id fixed when its slot was spent, and nothing is published of a job that ended otherwise"},
 		{checkProofs, "a certificate is about the upload's bytes, for the job and account that submitted them, and its digests are those of its texts"},
 		{checkBilling, "periods, prices, credit, invoices, payments and the plan in force follow from the subscription's events by docs/billing.md, numbers have no gaps, and a quote that was honoured could be issued then"},
+		{CheckRecheck, "the kernel of this binary says of each certificate's export what the certificate says (--recheck); where it does not finish, the verdict is not reproduced, and not contradicted"},
 		{CheckTables, "each row of each read model is what the service's own projections make of the log up to the model's checkpoint"},
 	}
 }
@@ -66,6 +68,8 @@ type Config struct {
 	OutsideKeys map[string]ed25519.PublicKey
 	// Defer runs work that needs no order, on other goroutines; what it returns are findings. nil: it is run at once.
 	Defer func(work func() []Finding)
+	// Certified is called with every certificate whose texts and job are known, in order; nil: nobody asks.
+	Certified func(Certified)
 	// MaxFindings bounds what is kept of one kind; 0: 1000.
 	MaxFindings int
 }
@@ -137,8 +141,7 @@ func (a *Auditor) End() ([]Finding, Counts) {
 			c.end()
 		}
 		for kind, n := range a.pass.dropped {
-			a.pass.findings = append(a.pass.findings, Finding{Kind: kind, Severity: a.pass.kinds[kind].Severity, Revision: -1,
-				Expected: "no more of these", Found: fmt.Sprintf("%d more of this kind, which are not listed", n), Remedy: a.pass.kinds[kind].Remedy})
+			a.pass.findings = append(a.pass.findings, Unlisted(kind, n))
 		}
 		if n := a.pass.counts.NotChecked; n > 0 {
 			a.pass.note(checkBlobs, KindNotChecked, "every blob looked at", fmt.Sprintf("%d events whose blobs were not", n))
@@ -215,4 +218,9 @@ func (a *Auditor) Found() int { return len(a.pass.findings) }
 func Complete(check string, kind Kind, place Finding, expected, found string) Finding {
 	p := pass{kinds: Kinds()}
 	return p.finding(check, kind, place, expected, found)
+}
+
+// Unlisted says that there are more findings of a kind than are listed.
+func Unlisted(kind Kind, n int) Finding {
+	return Complete("", kind, Finding{Revision: -1}, "no more of these", fmt.Sprintf("%d more of this kind, which are not listed", n))
 }

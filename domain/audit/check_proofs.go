@@ -96,7 +96,18 @@ func (c *proofCheck) issued(it *Item, e certificate.Issued) {
 	}
 	if it.texts.missing == "" {
 		c.findings(it, e, work)
+		if c.p.config.Certified != nil && work.known {
+			e.FindingsBlob, e.Findings = nil, it.texts.findings
+			c.p.config.Certified(Certified{Issued: e, Declarations: work.Declarations, Place: at(it.Recorded)})
+		}
 	}
+}
+
+// Certified is a certificate with what its job was to check.
+type Certified struct {
+	Issued       certificate.Issued // with its findings
+	Declarations []string
+	Place        Finding // of certificate.issued
 }
 
 // findings checks what the certificate says against itself: digests, and the verdict against what it rests on.

@@ -54,6 +54,9 @@ const (
 	KindNoOutcome   Kind = "outcome.not_published"
 	KindProof       Kind = "proof.differs"
 	KindCertificate Kind = "certificate.differs"
+	// KindContradicted and KindNotReproduced: what the kernel says of a certificate's export now.
+	KindContradicted  Kind = "certificate.contradicted"
+	KindNotReproduced Kind = "certificate.not_reproduced"
 
 	KindInvoice      Kind = "invoice.wrong"
 	KindSubscription Kind = "subscription.wrong"
@@ -110,6 +113,9 @@ func Kinds() map[Kind]KindInfo {
 		KindSlot: rewritten, KindSlotBalance: rewritten, KindRefund: rewritten, KindNoSlot: rewritten,
 		KindNoRefund: {Warning, remedyWait}, KindUnsettled: {Warning, remedyWait}, KindNoOutcome: {Warning, remedyWait},
 		KindOutcome: rewritten, KindProof: rewritten, KindCertificate: rewritten,
+
+		KindContradicted:  {Error, "two judgements of the same bytes differ: keep both, compare the two revisions of the kernel, and do not rely on the certificate meanwhile"},
+		KindNotReproduced: {Warning, "the kernel did not finish: give --recheck-timeout more time, or a machine with more memory; it says nothing against the certificate"},
 
 		KindInvoice: rewritten, KindSubscription: rewritten, KindPlan: rewritten,
 		KindQuote: {Error, "no quote that this service could have issued in the day before has this price and id"},

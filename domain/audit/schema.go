@@ -18,7 +18,7 @@ import (
 // decode decodes data and metadata. Bytes of today's version of an event are those that this service writes for what they
 // say, so that no field can be added, left out, doubled or spelt otherwise; those of older versions have no unknown field.
 func (r Reader) decode(it *Item, s Stored) {
-	if err := strictUnmarshal(s.Metadata, &it.Metadata); err != nil {
+	if err := r.Unmarshal(s.Metadata, &it.Metadata); err != nil {
 		it.problem(checkSchema, KindSchema, "metadata of the service", err.Error())
 		return
 	}

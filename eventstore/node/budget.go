@@ -112,10 +112,13 @@ func (h *holding) stalled(now time.Time) int64 {
 }
 
 // waitForClient notes that what is held is held because the client is waited for, from now on; working that it is not.
-func (h *holding) waitForClient() {
+func (h *holding) waitForClient() { h.waitForClientSince(time.Now()) }
+
+// waitForClientSince is waitForClient for a client that is on time until then.
+func (h *holding) waitForClientSince(t time.Time) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	h.waits = time.Now()
+	h.waits = t
 }
 
 func (h *holding) working() {

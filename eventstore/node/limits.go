@@ -5,18 +5,19 @@ import "time"
 // Bounds on the memory and work that one client can cause. The bounds of stored events
 // are in package eventlog.
 const (
-	maxMessageBytes     = 20 << 20        // clients send up to 17 MiB; above this gRPC refuses, below it the append limit
-	maxHeaderBytes      = 64 << 10        // of a call
-	maxConnections      = 1024            // of one listener
-	maxStrangeBytes     = 512 << 10       // received from a connection of users before a password was verified
-	maxStreamsPerClient = 2048            // concurrent calls of one connection, subscriptions included
-	maxHeldBytes        = 256 << 20       // of events in memory: appends not yet durable, pages of reads and subscriptions, all clients together
-	maxHeldWait         = 5 * time.Second // longest wait for memory that others hold
-	stalledAfter        = time.Second     // a client that does not send or receive for this long may lose its connection when memory is short
-	maxAppendEvents     = 16_384          // of one append
-	maxDrainBytes       = 64 << 20        // read from a refused append, so that the client receives the reason
-	maxRefusedBytes     = 4 << 20         // likewise of one whose caller has no right to it
-	maxOpenBatches      = 256             // unfinished or unanswered batches of one BatchAppend call
+	maxMessageBytes       = 20 << 20        // clients send up to 17 MiB; above this gRPC refuses, below it the append limit
+	maxHeaderBytes        = 64 << 10        // of a call
+	maxConnections        = 1024            // of one listener
+	maxStrangeBytes       = 512 << 10       // received from a connection of users before a password was verified
+	maxStreamsPerClient   = 2048            // concurrent calls of one connection, subscriptions included
+	maxHeldBytes          = 256 << 20       // in memory: messages being received, appends not yet durable, pages of reads and subscriptions, all clients together
+	inboundBytesPerSecond = 1 << 20         // a client that sends a message more slowly has stalled
+	maxHeldWait           = 5 * time.Second // longest wait for memory that others hold
+	stalledAfter          = time.Second     // a client that does not send or receive for this long may lose its connection when memory is short
+	maxAppendEvents       = 16_384          // of one append
+	maxDrainBytes         = 64 << 20        // read from a refused append, so that the client receives the reason
+	maxRefusedBytes       = 4 << 20         // likewise of one whose caller has no right to it
+	maxOpenBatches        = 256             // unfinished or unanswered batches of one BatchAppend call
 
 	maxSubscriptions              = 4096 // of all clients
 	maxSubscriptionsPerConnection = 1024
@@ -60,11 +61,12 @@ const (
 // Keepalive: clients ping every 10 s even without calls; the node pings too, to close the
 // connections of clients that are gone.
 const (
-	clientPingMin         = time.Second
-	serverPingEvery       = 30 * time.Second
-	serverPingTimeout     = 20 * time.Second
-	handshakeTimeout      = 10 * time.Second
-	connectionBufferBytes = 32 << 10
+	clientPingMin        = time.Second
+	serverPingEvery      = 30 * time.Second
+	serverPingTimeout    = 20 * time.Second
+	handshakeTimeout     = 10 * time.Second
+	connectionReadBytes  = 8 << 10  // of memory for each connection, so that 1,000 subscriptions on as many take less than 256 MB
+	connectionWriteBytes = 16 << 10 // likewise, while something is being sent
 )
 
 // advertisedVersion is the EventStoreDB version whose behaviour this node has. Clients

@@ -15,6 +15,7 @@ import (
 	"github.com/EventStore/EventStore-Client-Go/v4/protos/streams"
 	"github.com/google/uuid"
 	"google.golang.org/grpc"
+	"google.golang.org/grpc/credentials"
 	"google.golang.org/grpc/keepalive"
 
 	"reckon/eventstore/node/eventlog"
@@ -56,6 +57,7 @@ type Node struct {
 	server   *grpc.Server
 	door     *door // nil without Config.Secure
 	groups   *groupsService
+	memory   *budget
 	cleaner  *scavenger
 	closing  chan struct{} // closed when subscriptions must end
 	served   chan error    // receives the result of Serve, once
@@ -100,12 +102,12 @@ func (n *Node) open(c Config) error {
 		return err
 	}
 	n.listener = &places{Listener: &countingListener{Listener: listener, count: n.foreign}, limit: maxConnections, trusted: true}
-	memory := newBudget(maxHeldBytes, n.logger)
+	n.memory = newBudget(maxHeldBytes, n.logger)
 	subscriptions := newQuota(maxSubscriptions, maxSubscriptionsPerConnection)
-	n.groups = newGroupsService(n.log, n.closing, memory, n.logger)
+	n.groups = newGroupsService(n.log, n.closing, n.memory, n.logger)
 	services := func(advertise net.Addr) func(grpc.ServiceRegistrar) {
 		return func(to grpc.ServiceRegistrar) {
-			streams.RegisterStreamsServer(to, &streamsService{log: n.log, closing: n.closing, memory: memory, subscriptions: subscriptions, logger: n.logger})
+			streams.RegisterStreamsServer(to, &streamsService{log: n.log, closing: n.closing, memory: n.memory, subscriptions: subscriptions, logger: n.logger})
 			serverfeatures.RegisterServerFeaturesServer(to, &featuresService{})
 			gossip.RegisterGossipServer(to, &gossipService{instance: n.log.ID(), advertise: c.advertised(advertise)})
 			persistent.RegisterPersistentSubscriptionsServer(to, n.groups)
@@ -124,18 +126,21 @@ func (n *Node) open(c Config) error {
 			return errors.Join(err, listener.Close())
 		}
 	}
-	n.server = n.newServer(services(listener.Addr()), nil)
+	n.server = n.newServer(services(listener.Addr()), nil, nil)
 	go n.serve()
 	return nil
 }
 
-// newServer makes a gRPC server; g is nil for one whose callers may do everything.
-func (n *Node) newServer(services func(grpc.ServiceRegistrar), g *guard, options ...grpc.ServerOption) *grpc.Server {
+// newServer makes a gRPC server; g is nil for one whose callers may do everything, creds for
+// one without TLS.
+func (n *Node) newServer(services func(grpc.ServiceRegistrar), g *guard, creds credentials.TransportCredentials) *grpc.Server {
 	unary, stream := []grpc.UnaryServerInterceptor{recoverUnary(n.logger)}, []grpc.StreamServerInterceptor{recoverStream(n.logger)}
 	if g != nil {
 		unary, stream = append(unary, g.unary), append(stream, g.stream)
 	}
-	server := grpc.NewServer(append(options,
+	server := grpc.NewServer(
+		grpc.Creds(n.inboundCredentials(creds)),
+		grpc.StatsHandler(inboundStats{}),
 		// clients ping every 10 s even without streams
 		grpc.KeepaliveEnforcementPolicy(keepalive.EnforcementPolicy{MinTime: clientPingMin, PermitWithoutStream: true}),
 		// closes the connections of clients that are gone; connections have no maximum age
@@ -145,11 +150,11 @@ func (n *Node) newServer(services func(grpc.ServiceRegistrar), g *guard, options
 		grpc.MaxRecvMsgSize(maxMessageBytes),
 		grpc.MaxHeaderListSize(maxHeaderBytes),
 		grpc.MaxConcurrentStreams(maxStreamsPerClient),
-		grpc.ReadBufferSize(connectionBufferBytes),
-		grpc.WriteBufferSize(connectionBufferBytes),
+		grpc.ReadBufferSize(connectionReadBytes),
+		grpc.WriteBufferSize(connectionWriteBytes),
 		grpc.ChainUnaryInterceptor(unary...),
 		grpc.ChainStreamInterceptor(stream...),
-	)...)
+	)
 	services(server)
 	return server
 }

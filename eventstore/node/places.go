@@ -75,6 +75,7 @@ type placedConn struct {
 
 	verified atomic.Bool
 	received atomic.Int64 // bytes, while it is not verified
+	inbound  atomic.Pointer[inbound]
 }
 
 // Read is net.Conn. It fails when a connection has sent maxStrangeBytes without a verified

@@ -87,7 +87,7 @@ func (n *Node) openDoor(ctx context.Context, c Config, services func(net.Addr) f
 		return nil, errors.Join(err, listener.Close())
 	}
 	g := &guard{log: n.log, users: access.NewAuthenticator(n.log, hasher, c.Clock), logger: n.logger}
-	d.server = n.newServer(services(listener.Addr()), g, grpc.Creds(credentials.NewTLS(certs.config())))
+	d.server = n.newServer(services(listener.Addr()), g, credentials.NewTLS(certs.config()))
 	return d, nil
 }
 

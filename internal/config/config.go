@@ -92,8 +92,8 @@ type Logging struct {
 }
 
 const (
-	// minSecretBytes is the least length of a secret.
-	minSecretBytes = 16
+	// MinSecretBytes is the least length of a secret.
+	MinSecretBytes = 16
 	// minProofMiB is the least memory of one proof check: less holds no export.
 	minProofMiB = 64
 )
@@ -107,9 +107,9 @@ func (s *Serve) Validate() error {
 	if s.Eventstore == "" {
 		s.Eventstore = EmbeddedLog
 	}
-	c.require("AdminToken", s.AdminListen == "" || len(s.AdminToken) >= minSecretBytes, "must have at least %d bytes when --admin-listen is set: metrics and profiles tell what the service does. "+
-		"Without either they are served on admin.sock in the data folder", minSecretBytes)
-	c.require("PeerSecret", s.PeerSecret == "" || len(s.PeerSecret) >= minSecretBytes, "must have at least %d bytes: every user of the machine can reach --peer-listen, and only the secret keeps them out", minSecretBytes)
+	c.require("AdminToken", s.AdminListen == "" || len(s.AdminToken) >= MinSecretBytes, "must have at least %d bytes when --admin-listen is set: metrics and profiles tell what the service does. "+
+		"Without either they are served on admin.sock in the data folder", MinSecretBytes)
+	c.require("PeerSecret", s.PeerSecret == "" || len(s.PeerSecret) >= MinSecretBytes, "must have at least %d bytes: every user of the machine can reach --peer-listen, and only the secret keeps them out", MinSecretBytes)
 	c.require("Workers", s.Workers >= 0, "must not be negative; 0 is two per core")
 	c.require("SessionMemory", s.SessionMemory >= 0, "must not be negative; 0 is a quarter of the machine's memory")
 	c.require("StateAge", s.StateAge > 0, "must be longer than 0s")

@@ -96,7 +96,7 @@ func newAdapter(api *API) *adapter {
 
 // Handle is huma.Adapter.
 func (a *adapter) Handle(op *huma.Operation, handler func(huma.Context)) {
-	path := strings.NewReplacer("{", ":", "}", "").Replace(op.Path)
+	path := routerPath(op.Path)
 	route, _ := op.Metadata[routeKey].(Route)
 	a.add(op, route)
 	body := jsonBody(op) // describeBody describes another one
@@ -126,6 +126,11 @@ func (a *adapter) Handle(op *huma.Operation, handler func(huma.Context)) {
 		held.sendWithETag(r.Request, route.PublicFor)
 		return nil
 	})
+}
+
+// routerPath writes a path template as bunrouter has it.
+func routerPath(template string) string {
+	return strings.NewReplacer("{", ":", "}", "").Replace(template)
 }
 
 // ServeHTTP is huma.Adapter.
@@ -173,8 +178,12 @@ type humaContext huma.Context
 
 // Param is huma.Context.
 func (c decodedContext) Param(name string) string {
-	value := c.humaContext.Param(name)
-	if !c.raw {
+	return decodedOnce(c.humaContext.Param(name), c.raw)
+}
+
+// decodedOnce is a path parameter as the client means it; raw tells whether it is still percent-encoded.
+func decodedOnce(value string, raw bool) string {
+	if !raw {
 		return value
 	}
 	decoded, err := url.PathUnescape(value)

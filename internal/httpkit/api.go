@@ -47,6 +47,8 @@ type Settings struct {
 	PublicURL string
 	// Observe is called after every answer; route is the path template, empty when none matched. It may be nil.
 	Observe func(method, route string, status int, took time.Duration)
+	// ObserveProblem is called with the code of every error answer. It may be nil.
+	ObserveProblem func(code string)
 	// Declared adds to the description what the Go types of the routes do not hold.
 	Declared Declared
 }
@@ -323,6 +325,9 @@ func (a *API) WriteProblem(w http.ResponseWriter, r *http.Request, p *Problem) {
 // is one too many: an account that asks a lot would fill the log.
 func (a *API) recordProblem(ctx context.Context, p *Problem) {
 	p.RequestID = RequestOf(ctx).ID
+	if a.settings.ObserveProblem != nil {
+		a.settings.ObserveProblem(p.Code)
+	}
 	if p.Status >= http.StatusInternalServerError && p.Code != Saturated.Code && ctx.Err() == nil {
 		a.settings.Logger.Error("request failed", "request_id", p.RequestID, "code", p.Code, "detail", p.Detail, "cause", p.cause)
 	}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"slices"
 
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/uptrace/bunrouter"
@@ -47,8 +48,8 @@ func (a *API) HandleProtocol(route Route, handler http.Handler, unreadable func(
 
 // Delegation is for whom a request is made with API.ServeFor.
 type Delegation struct {
-	Of     *http.Request // whose caller it is for, as HandleProtocol gave it to its handler
-	Route  Route         // that Of was admitted to: the same credentials may make the request
+	Of     *http.Request // whose caller it is for, as HandleProtocol or HandleRaw gave it to its handler
+	Route  Route         // that Of was admitted to: the same credentials may make the request; zero: those of the route that answers
 	Source event.Source
 	Agent  string // at most maxAgentBytes of it are kept
 }
@@ -66,6 +67,11 @@ func (d *Delegation) request() Request {
 	described := RequestOf(d.Of.Context())
 	described.Source, described.Agent = d.Source, printable(d.Agent, maxAgentBytes)
 	return described
+}
+
+// isSafe tells whether requests of a method write nothing (RFC 9110 section 9.2.1).
+func isSafe(method string) bool {
+	return method == http.MethodGet || method == http.MethodHead || method == http.MethodOptions
 }
 
 // Reply is the answer to ServeFor. It is an http.ResponseWriter for the route that answers.
@@ -93,8 +99,8 @@ func (r *Reply) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// ServeFor answers a request to a route of this API in the name of another request's caller, whose credential is
-// authenticated again: what has been revoked since is refused. target is a path with its query; a body that is not nil is JSON.
+// ServeFor answers a request to a route of this API in the name of another request's caller, whose credential (token, or the cookie of
+// a browser session, whose origin was checked with the other request) is authenticated again: what has been revoked since is refused. target is a path with its query; a body that is not nil is JSON.
 // Everything else is as over HTTP: limits, checks, metrics and the log.
 func (a *API) ServeFor(ctx context.Context, d Delegation, method, target string, body []byte) *Reply {
 	reply := &Reply{header: http.Header{}}
@@ -103,8 +109,16 @@ func (a *API) ServeFor(ctx context.Context, d Delegation, method, target string,
 		a.WriteProblem(reply, d.Of, Internal.Problem("something went wrong here; it is in the log under this request_id").WithCause(err))
 		return reply
 	}
+	if !isSafe(method) && isSafe(d.Of.Method) { // a mistake of the program: what a page of another site can make a browser send must write nothing
+		a.WriteProblem(reply, d.Of, Internal.Problem("something went wrong here; it is in the log under this request_id").WithCause(fmt.Errorf("%s for a %s", method, d.Of.Method)))
+		return reply
+	}
 	r.RemoteAddr = d.Of.RemoteAddr
-	r.Header.Set("Authorization", d.Of.Header.Get("Authorization"))
+	for _, credential := range []string{"Authorization", "Cookie"} {
+		if sent := d.Of.Header.Values(credential); len(sent) > 0 {
+			r.Header[credential] = slices.Clone(sent)
+		}
+	}
 	if body != nil {
 		r.Header.Set("Content-Type", "application/json")
 	}

@@ -6,6 +6,7 @@ import (
 	"io"
 	"log/slog"
 	"net/http"
+	"net/http/httptest"
 	"strings"
 	"testing"
 
@@ -97,5 +98,37 @@ func TestServeFor(t *testing.T) {
 	}
 	if status, body := ask(`{}`, "Cookie", "reckon=x"); status != http.StatusUnauthorized {
 		t.Errorf("with a browser session: %d %s", status, body)
+	}
+}
+
+// TestPagesAskRoutes: a page asks with the credential of its own request, and one that was only opened can ask for nothing that writes.
+func TestPagesAskRoutes(t *testing.T) {
+	api := httpkit.New(httpkit.Settings{Logger: slog.New(slog.DiscardHandler), Authenticator: open{}, Access: rules})
+	httpkit.Handle(api, httpkit.Route{Method: http.MethodGet, Path: "/mine", ID: "mine", Tag: "test"},
+		func(context.Context, *struct{}) (*whoOutput, error) { return &whoOutput{}, nil })
+	httpkit.Handle(api, httpkit.Route{Method: http.MethodPost, Path: "/mine/echo", ID: "echo", Tag: "test"},
+		func(context.Context, *echoInput) (*echoOutput, error) { return &echoOutput{}, nil })
+	for _, c := range []struct {
+		page, asks, target, body, credential string
+		status                               int
+	}{
+		{http.MethodGet, http.MethodGet, "/mine", "", "Bearer x", http.StatusOK},
+		{http.MethodGet, http.MethodGet, "/mine", "", "", http.StatusUnauthorized},
+		{http.MethodPost, http.MethodPost, "/mine/echo", `{"expression":"1+1"}`, "Bearer x", http.StatusOK},
+		{http.MethodPost, http.MethodPost, "/mine/echo", `{"expression":"1+1"}`, "", http.StatusUnauthorized},
+		{http.MethodGet, http.MethodPost, "/mine/echo", `{"expression":"1+1"}`, "Bearer x", http.StatusInternalServerError},
+		{http.MethodHead, http.MethodDelete, "/mine", "", "Bearer x", http.StatusInternalServerError},
+	} {
+		page := httptest.NewRequest(c.page, "/", nil)
+		if c.credential != "" {
+			page.Header.Set("Authorization", c.credential)
+		}
+		var body []byte
+		if c.body != "" {
+			body = []byte(c.body)
+		}
+		if reply := api.ServeFor(t.Context(), httpkit.Delegation{Of: page, Source: event.SourceWeb}, c.asks, c.target, body); reply.Status != c.status {
+			t.Errorf("%s for a %s with %q: %d %s", c.asks, c.page, c.credential, reply.Status, reply.Body)
+		}
 	}
 }

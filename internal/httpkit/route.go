@@ -339,7 +339,7 @@ func refuseParameters(r bunrouter.Request, op *huma.Operation) *Problem {
 // a client without a credential cannot make the service read MaxJSONBytes.
 func (a *API) admit(w http.ResponseWriter, asked bunrouter.Request, op *huma.Operation, body *huma.Schema, route Route) (*http.Request, *admission, *Problem) {
 	r, needs := asked.Request, route.rule
-	if d := delegationOf(r.Context()); d != nil {
+	if d := delegationOf(r.Context()); d != nil && d.Route.Path != "" {
 		needs = a.ruleOf(d.Route.Method, d.Route.Path)
 	}
 	ctx, let, problem := a.authenticate(r, needs, route.Errors)

@@ -17,7 +17,7 @@ const (
 )
 
 // compatible are the licences, by their SPDX names, whose parts an Apache-2.0 binary may contain.
-var compatible = []string{"Apache-2.0", "BSD-2-Clause", "BSD-3-Clause", "CC0-1.0", "ISC", "MIT", "MPL-2.0", "Unicode-DFS-2016", "Unlicense", "blessing"}
+var compatible = []string{"0BSD", "Apache-2.0", "BSD-2-Clause", "BSD-3-Clause", "CC0-1.0", "ISC", "MIT", "MPL-2.0", "Unicode-DFS-2016", "Unlicense", "blessing"}
 
 // noLicences are texts that go along but grant nothing under a name of SPDX's.
 var noLicences = regexp.MustCompile(`(?i)^(notice|patents|copyright)`)
@@ -73,6 +73,9 @@ func notice(parts []part) []byte {
 		modified := ""
 		if p.excerpt {
 			modified = " (a modified excerpt in this folder of Reckon's source)"
+		}
+		if p.registry != "" {
+			modified = " (from " + p.registry + ")"
 		}
 		fmt.Fprintf(&out, "%s%s\n    %s\n", strings.TrimSpace(p.path+" "+p.version), modified, strings.Join(p.licences, ", "))
 	}

@@ -32,6 +32,7 @@ const standardLibrary = "Go standard library and runtime"
 type part struct {
 	path, version string // the version is empty for the standard library, which is the builder's, and for excerpts
 	excerpt       bool   // the path is that of our package's folder
+	registry      string // of a package of others that lies whole in a folder of ours, as its manifest says; empty: it is none
 	texts         []text // of licences and notices, by file name
 	licences      []string
 }
@@ -125,6 +126,21 @@ func excerpt(place, folder string) (*part, error) {
 	if err := p.readTexts(folder); err != nil || len(p.texts) == 0 {
 		return nil, err
 	}
+	content, err := os.ReadFile(filepath.Join(folder, "manifest.json"))
+	if errors.Is(err, os.ErrNotExist) {
+		return p, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	var manifest struct{ Name, Version, Registry string }
+	if err := json.Unmarshal(content, &manifest); err != nil {
+		return nil, fmt.Errorf("%s/manifest.json: %w", place, err)
+	}
+	if manifest.Name == "" || manifest.Version == "" || manifest.Registry == "" {
+		return nil, fmt.Errorf("%s/manifest.json has to name a package, its version and its registry", place)
+	}
+	p.path, p.version, p.registry, p.excerpt = manifest.Name, manifest.Version, manifest.Registry, false
 	return p, nil
 }
 

@@ -26,6 +26,8 @@ func sbom(root, revision string, parts []part) ([]byte, error) {
 		switch {
 		case p.excerpt:
 			c.PackageURL, c.Description = "pkg:generic/"+p.path, "a modified excerpt in this folder of Reckon's source"
+		case p.registry != "":
+			c.PackageURL = "pkg:" + p.registry + "/" + p.path + "@" + p.version
 		case p.version != "":
 			c.PackageURL = "pkg:golang/" + p.path + "@" + p.version
 		default:

@@ -1,7 +1,10 @@
 package telemetry
 
 import (
+	"context"
+	"fmt"
 	"net/http"
+	"slices"
 	"strconv"
 	"time"
 
@@ -10,27 +13,43 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 )
 
-// Metrics is one process's Prometheus registry with what every process measures.
+// Metrics is one process's Prometheus registry. It registers what Declared names and nothing else.
 type Metrics struct {
 	Registry *prometheus.Registry
 	requests *prometheus.HistogramVec
+	problems *prometheus.CounterVec
+	appends  *prometheus.HistogramVec
+	events   *prometheus.CounterVec
+	unsigned prometheus.Counter
+	jobs     *prometheus.HistogramVec
+	failed   *prometheus.CounterVec
 }
 
-// NewMetrics returns a registry with the Go runtime, the process and HTTP requests.
+// NewMetrics returns a registry with the Go runtime, the process and its build.
 func NewMetrics(build string) *Metrics {
-	m := &Metrics{
-		Registry: prometheus.NewRegistry(),
-		requests: prometheus.NewHistogramVec(prometheus.HistogramOpts{
-			Name: "reckon_http_request_seconds", Help: "Time to answer an HTTP request, by route template.",
-			Buckets: []float64{.001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10, 30},
-		}, []string{"method", "route", "status"}),
-	}
-	info := prometheus.NewGauge(prometheus.GaugeOpts{
-		Name: "reckon_build_info", Help: "Always 1; the build is the label.", ConstLabels: prometheus.Labels{"build": build},
-	})
-	info.Set(1)
-	m.Registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}), m.requests, info)
+	m := &Metrics{Registry: prometheus.NewRegistry()}
+	m.Registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+	m.Gauge("reckon_build_info", map[string]string{"build": build}, func() float64 { return 1 })
+	m.failed = m.counter("reckon_collect_failed_total")
 	return m
+}
+
+// MeasureServer adds what is counted in every server of the service.
+func (m *Metrics) MeasureServer() {
+	m.appends = m.histogram("reckon_append_seconds", []float64{.0005, .001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 5, 30})
+	m.events = m.counter("reckon_events_appended_total")
+	m.unsigned = m.counter("reckon_receipts_unsigned_total").WithLabelValues()
+}
+
+// MeasureAPI adds what is counted of HTTP requests.
+func (m *Metrics) MeasureAPI() {
+	m.requests = m.histogram("reckon_http_request_seconds", []float64{.001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10, 30})
+	m.problems = m.counter("reckon_http_problems_total")
+}
+
+// MeasureRunner adds what is counted of jobs that this process runs.
+func (m *Metrics) MeasureRunner() {
+	m.jobs = m.histogram("reckon_job_seconds", []float64{.01, .05, .1, .5, 1, 5, 10, 30, 60, 300, 900, 3600})
 }
 
 // ObserveRequest is httpkit.Settings.Observe. Method and route have few values:
@@ -42,12 +61,121 @@ func (m *Metrics) ObserveRequest(method, route string, status int, took time.Dur
 	m.requests.WithLabelValues(method, route, strconv.Itoa(status)).Observe(took.Seconds())
 }
 
-// Gauge adds a figure that is read whenever the registry is.
-func (m *Metrics) Gauge(name, help string, labels map[string]string, read func() float64) {
-	m.Registry.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: name, Help: help, ConstLabels: labels}, read))
+// ObserveProblem is httpkit.Settings.ObserveProblem.
+func (m *Metrics) ObserveProblem(code string) { m.problems.WithLabelValues(code).Inc() }
+
+// ObserveAppend counts an append of events of these types; result is ok, or why it was refused.
+func (m *Metrics) ObserveAppend(events []string, result string, took time.Duration) {
+	m.appends.WithLabelValues(result).Observe(took.Seconds())
+	if result != AppendOK {
+		return
+	}
+	for _, name := range events {
+		m.events.WithLabelValues(name).Inc()
+	}
+}
+
+// AppendOK is the result of an append that was made.
+const AppendOK = "ok"
+
+// CountUnsignedReceipt counts a receipt without a signature.
+func (m *Metrics) CountUnsignedReceipt() { m.unsigned.Inc() }
+
+// ObserveJob counts an attempt at a job that has ended here.
+func (m *Metrics) ObserveJob(kind, outcome string, took time.Duration) {
+	m.jobs.WithLabelValues(kind, outcome).Observe(took.Seconds())
+}
+
+// declared is the declaration of a name; it panics for any other, because docs/metrics.md would not have it.
+func declared(name string, kind Kind) Declaration {
+	i := slices.IndexFunc(Declared, func(d Declaration) bool { return d.Name == name && d.Kind == kind })
+	if i < 0 {
+		panic(fmt.Sprintf("%s is not in telemetry.Declared as a %s", name, kind))
+	}
+	return Declared[i]
+}
+
+func (m *Metrics) counter(name string) *prometheus.CounterVec {
+	d := declared(name, Counter)
+	c := prometheus.NewCounterVec(prometheus.CounterOpts{Name: d.Name, Help: d.Help}, d.Labels)
+	m.Registry.MustRegister(c)
+	return c
+}
+
+func (m *Metrics) histogram(name string, buckets []float64) *prometheus.HistogramVec {
+	d := declared(name, Histogram)
+	h := prometheus.NewHistogramVec(prometheus.HistogramOpts{Name: d.Name, Help: d.Help, Buckets: buckets}, d.Labels)
+	m.Registry.MustRegister(h)
+	return h
+}
+
+// Gauge adds a figure that is read whenever the registry is, at no cost.
+func (m *Metrics) Gauge(name string, labels map[string]string, read func() float64) {
+	d := declared(name, Gauge)
+	m.Registry.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: d.Name, Help: d.Help, ConstLabels: labels}, read))
+}
+
+// collectTimeout bounds the time in which figures are read for one scrape.
+const collectTimeout = 2 * time.Second
+
+// Add gives the value of a metric, with its labels in the order of the declaration.
+type Add func(name string, value float64, labels ...string)
+
+// Collect adds figures that are read from the log or a database whenever the registry is. When read returns an error its figures are left out of
+// the scrape, and the failure is counted.
+func (m *Metrics) Collect(figures string, names []string, read func(ctx context.Context, add Add) error) {
+	c := &collector{figures: figures, read: read, descriptions: map[string]*prometheus.Desc{}, kinds: map[string]prometheus.ValueType{}, failed: m.failed}
+	for _, name := range names {
+		i := slices.IndexFunc(Declared, func(d Declaration) bool { return d.Name == name })
+		if i < 0 {
+			panic(name + " is not in telemetry.Declared")
+		}
+		c.descriptions[name] = prometheus.NewDesc(name, Declared[i].Help, Declared[i].Labels, nil)
+		c.kinds[name] = prometheus.GaugeValue
+		if Declared[i].Kind == Counter {
+			c.kinds[name] = prometheus.CounterValue
+		}
+	}
+	m.failed.WithLabelValues(figures)
+	m.Registry.MustRegister(c)
+}
+
+type collector struct {
+	figures      string
+	read         func(context.Context, Add) error
+	descriptions map[string]*prometheus.Desc
+	kinds        map[string]prometheus.ValueType
+	failed       *prometheus.CounterVec
+}
+
+// Describe is prometheus.Collector.
+func (c *collector) Describe(to chan<- *prometheus.Desc) {
+	for _, d := range c.descriptions {
+		to <- d
+	}
+}
+
+// Collect is prometheus.Collector.
+func (c *collector) Collect(to chan<- prometheus.Metric) {
+	ctx, cancel := context.WithTimeout(context.Background(), collectTimeout)
+	defer cancel()
+	var read []prometheus.Metric
+	err := c.read(ctx, func(name string, value float64, labels ...string) {
+		read = append(read, prometheus.MustNewConstMetric(c.descriptions[name], c.kinds[name], value, labels...))
+	})
+	if err != nil {
+		c.failed.WithLabelValues(c.figures).Inc()
+		return
+	}
+	for _, metric := range read {
+		to <- metric
+	}
 }
 
 // Handler serves the registry in the Prometheus text format.
 func (m *Metrics) Handler() http.Handler {
-	return promhttp.HandlerFor(m.Registry, promhttp.HandlerOpts{Registry: m.Registry})
+	return promhttp.HandlerFor(m.Registry, promhttp.HandlerOpts{Registry: m.Registry, MaxRequestsInFlight: maxScrapes})
 }
+
+// maxScrapes bounds the scrapes at a time: each asks the log and the databases.
+const maxScrapes = 4

@@ -2,6 +2,8 @@ package telemetry_test
 
 import (
 	"bytes"
+	"context"
+	"errors"
 	"io"
 	"net/http/httptest"
 	"strings"
@@ -31,6 +33,26 @@ func TestLogger(t *testing.T) {
 
 func TestMetrics(t *testing.T) {
 	m := telemetry.NewMetrics("abc")
+	m.MeasureServer()
+	m.MeasureAPI()
+	m.MeasureRunner()
+	m.ObserveProblem("rate_limited")
+	m.ObserveAppend([]string{"job.lost"}, telemetry.AppendOK, time.Millisecond)
+	m.ObserveAppend([]string{"job.lost"}, "conflict", time.Millisecond)
+	m.CountUnsignedReceipt()
+	m.ObserveJob("evaluate", "succeeded", time.Second)
+	m.Collect("away", []string{"reckon_reaction_parked"}, func(_ context.Context, add telemetry.Add) error {
+		add("reckon_reaction_parked", 7, "r")
+		return errors.New("the database is away")
+	})
+	m.Collect("health", []string{"reckon_part_restarts_total", "reckon_ready"}, func(ctx context.Context, add telemetry.Add) error {
+		if _, bounded := ctx.Deadline(); !bounded {
+			t.Error("a scrape may take for ever")
+		}
+		add("reckon_part_restarts_total", 3, "p")
+		add("reckon_ready", 1)
+		return nil
+	})
 	m.ObserveRequest("GET", "/api/receipts/{id}", 200, 20*time.Millisecond)
 	for _, path := range []string{"BREW", "STEAL"} { // foreign methods on unknown paths are one series
 		m.ObserveRequest(path, "", 404, time.Millisecond)
@@ -49,10 +71,28 @@ func TestMetrics(t *testing.T) {
 	for _, want := range []string{
 		`reckon_http_request_seconds_count{method="GET",route="/api/receipts/{id}",status="200"} 1`,
 		`reckon_http_request_seconds_count{method="",route="none",status="404"} 2`,
-		`reckon_build_info{build="abc"} 1`, "go_goroutines",
+		`reckon_build_info{build="abc"} 1`, "go_goroutines", `reckon_http_problems_total{code="rate_limited"} 1`, `reckon_events_appended_total{event="job.lost"} 1`,
+		`reckon_append_seconds_count{result="conflict"} 1`, "reckon_receipts_unsigned_total 1", `reckon_job_seconds_count{kind="evaluate",outcome="succeeded"} 1`,
+		`reckon_part_restarts_total{part="p"} 3`, "# TYPE reckon_part_restarts_total counter", "reckon_ready 1", `reckon_collect_failed_total{figures="away"} 1`,
 	} {
 		if !strings.Contains(string(body), want) {
 			t.Errorf("no %s", want)
 		}
+	}
+	if strings.Contains(string(body), "reckon_reaction_parked{") {
+		t.Error("a figure that could not be read is served")
+	}
+	for name, register := range map[string]func(){
+		"another name": func() { m.Gauge("reckon_nothing", nil, nil) },
+		"another kind": func() { m.Gauge("reckon_http_problems_total", nil, nil) },
+	} {
+		func() {
+			defer func() {
+				if recover() == nil {
+					t.Errorf("%s than those declared was registered", name)
+				}
+			}()
+			register()
+		}()
 	}
 }

@@ -19,7 +19,7 @@ import (
 type Difference struct {
 	Kind       DifferenceKind
 	Projection string
-	Table      string // empty for Behind and State
+	Table      string // empty where it is about all of the projection's
 	Key        string // of the row
 	Column     string // of Differs
 	Want, Have string // Want: made of the log
@@ -153,11 +153,21 @@ func (r *Replay) Compare(ctx context.Context, logID string, end event.Position, 
 			if err := report(difference); err != nil {
 				return err
 			}
-			if difference.Kind == State {
+			if difference.Kind == State || !m.found {
 				continue // its rows are of another log, or of none
 			}
 		}
 		for _, t := range m.Tables {
+			there, err := hasTable(ctx, r.read, t.tableName(r.have))
+			if err == nil && !there {
+				err = report(Difference{Kind: State, Projection: m.id(), Table: t.tableName(r.have), Want: "the table", Have: "none"})
+			}
+			if err != nil {
+				return err
+			}
+			if !there {
+				continue
+			}
 			if err := t.compare(ctx, r.fresh, r.have, r.read, func(d Difference) error {
 				d.Projection = m.id()
 				return report(d)
@@ -167,6 +177,16 @@ func (r *Replay) Compare(ctx context.Context, logID string, end event.Position, 
 		}
 	}
 	return nil
+}
+
+// hasTable tells whether a table exists.
+func hasTable(ctx context.Context, db bun.IDB, table string) (there bool, err error) {
+	query := "SELECT EXISTS (SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = ?)"
+	if db.Dialect().Name() == dialect.PG {
+		query = "SELECT EXISTS (SELECT 1 FROM pg_tables WHERE schemaname = current_schema() AND tablename = ?)"
+	}
+	err = db.NewRaw(query, table).Scan(ctx, &there)
+	return there, err
 }
 
 func (m *replayed) compareState(logID string, end event.Position) (d Difference, ok bool) {

@@ -105,6 +105,11 @@ const (
 	Unwritten Phase = "unwritten" // no process runs it
 )
 
+// Phases lists them all.
+func Phases() []Phase {
+	return []Phase{Starting, Running, Retrying, Standby, Paused, Halted, Unwritten}
+}
+
 func (w *worker) run(ctx context.Context) error {
 	for {
 		err := w.runPhase(ctx)

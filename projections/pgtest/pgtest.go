@@ -1,7 +1,7 @@
 // Package pgtest gives tests a PostgreSQL database of their own.
 //
 // The server is the one RECKON_TEST_POSTGRES names, else a private one started
-// from binaries on this machine, else one in Docker; a test is skipped only
+// from binaries on this machine (which syncs nothing unless RECKON_TEST_POSTGRES_FSYNC is on), else one in Docker; a test is skipped only
 // where there is none of them. A private server lives as long as the test
 // process and leaves nothing behind, even when that is killed.
 package pgtest
@@ -89,7 +89,7 @@ var server = sync.OnceValues(func() (cluster, error) {
 // keeper starts a server and, when its standard input closes because the test
 // process has gone, stops it and removes its folder. It takes more connections than the processes of a test open together: those of a
 // process that was killed stay until the server has noticed.
-const keeper = `"$1/postgres" -D "$2/data" -k "$2" -c listen_addresses= -c fsync=off -c full_page_writes=off -c max_connections=200 >"$2/log" 2>&1 &
+const keeper = `"$1/postgres" -D "$2/data" -k "$2" -c listen_addresses= -c fsync="${RECKON_TEST_POSTGRES_FSYNC:-off}" -c full_page_writes=off -c max_connections=200 >"$2/log" 2>&1 &
 server=$!
 cat >/dev/null
 kill -QUIT $server

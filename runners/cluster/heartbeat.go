@@ -40,6 +40,7 @@ type Heartbeat struct {
 	watched   bool          // another process can read the log
 	connected chan struct{} // nil while heartbeats can be written; else closed when they can be again
 	changed   chan struct{}
+	written   time.Time // the last heartbeat since heartbeats are needed, or when they became so; zero while they are not
 }
 
 // HeartbeatConfig configures a Heartbeat.
@@ -130,6 +131,22 @@ func (h *Heartbeat) setIsolated(isolated bool) {
 	}
 }
 
+func (h *Heartbeat) setWritten(at time.Time) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.written = at
+}
+
+// Age is the time since the last heartbeat was sent, or since heartbeats are needed; 0 while none is.
+func (h *Heartbeat) Age() time.Duration {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.written.IsZero() {
+		return 0
+	}
+	return time.Since(h.written)
+}
+
 // Run writes heartbeats until the context ends, then one that says that the process leaves.
 func (h *Heartbeat) Run(ctx context.Context) error {
 	for {
@@ -149,6 +166,8 @@ func (h *Heartbeat) Run(ctx context.Context) error {
 // written, or when the context ends.
 func (h *Heartbeat) writeWhileHolding(ctx context.Context) {
 	killAfter := h.timing.KillAfter()
+	h.setWritten(time.Now())
+	defer h.setWritten(time.Time{})
 	deadline := time.NewTimer(killAfter) // runs from before a heartbeat is sent, so from before anybody saw it
 	defer deadline.Stop()
 	done := make(chan struct{})
@@ -168,6 +187,7 @@ func (h *Heartbeat) writeWhileHolding(ctx context.Context) {
 		switch {
 		case err == nil:
 			h.setIsolated(false)
+			h.setWritten(begun)
 			deadline.Reset(max(1, killAfter-time.Since(begun)))
 		case ctx.Err() == nil:
 			h.Logger.Warn("a heartbeat was not written", "stream", runner.Stream(h.Runner), "error", err)

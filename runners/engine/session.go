@@ -288,6 +288,19 @@ func (e *Engine) CloseSession(key string) bool {
 	return existed
 }
 
+// SessionCount is the number of live sessions of all accounts.
+func (e *Engine) SessionCount() int {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	live := 0
+	for _, s := range e.sessions {
+		if s.worker != nil {
+			live++
+		}
+	}
+	return live
+}
+
 // Sessions lists the live sessions whose keys begin with the account and a slash, oldest first.
 func (e *Engine) Sessions(account string) []SessionInfo {
 	e.mu.Lock()

@@ -21,6 +21,7 @@ import (
 
 	"reckon/commands"
 	"reckon/domain/event"
+	"reckon/domain/job"
 	"reckon/domain/session"
 	"reckon/internal/lifecycle"
 	"reckon/projections"
@@ -114,6 +115,8 @@ type RunConfig struct {
 	Kinds           []runners.Kind
 	// AwaitAble is runners.Config.AwaitAble.
 	AwaitAble func(ctx context.Context) error
+	// Ended is runners.Config.Ended.
+	Ended func(kind job.Kind, outcome runners.Outcome, took time.Duration)
 	// CloseSession ends the worker of a session's epoch (commands.SessionKey); nil in a process without sessions.
 	CloseSession func(key string) bool
 }
@@ -131,11 +134,17 @@ func (w *Workers) Run(c RunConfig) {
 	w.runner = runners.New(runners.Config{
 		Claimant: runners.Claimant{Runner: w.config.Process, OwnSessionsOnly: c.OwnSessionsOnly},
 		Slots:    c.Slots, Grace: c.Grace, Jobs: w.config.Jobs, Queue: queue{w.config.Models, w.config.Projector}, Heartbeat: w.heartbeat,
-		Clock: w.config.Clock, Logger: w.config.Logger, Build: w.config.Build, Run: runners.ByName(c.Kinds...), AwaitAble: c.AwaitAble,
+		Clock: w.config.Clock, Logger: w.config.Logger, Build: w.config.Build, Run: runners.ByName(c.Kinds...), AwaitAble: c.AwaitAble, Ended: c.Ended,
 	})
 	w.Subscription.Listen(w.runner.Observe)
 	w.Subscription.Listen(w.observeSessions)
 }
+
+// Running is the number of jobs that this process runs.
+func (w *Workers) Running() int { return w.runner.Running() }
+
+// HeartbeatAge is cluster.Heartbeat.Age of a process that runs jobs.
+func (w *Workers) HeartbeatAge() time.Duration { return w.heartbeat.Age() }
 
 // SetWatched sets whether another process can read the log that this process hosts.
 func (w *Workers) SetWatched(watched bool) {

@@ -44,6 +44,7 @@ import (
 	"reckon/projections"
 	projecting "reckon/projections/engine"
 	"reckon/readapi"
+	"reckon/readapi/workbench"
 	"reckon/runners"
 	"reckon/runners/cluster"
 	"reckon/runners/kinds"
@@ -322,6 +323,7 @@ func Start(t testing.TB, o Options) *Server {
 		Build: "test", PublicURL: o.PublicURL, Tools: tools, Revisions: mcpapi.Revisions(),
 	}.Register(api))
 	must(t, mcpapi.Services{API: api, Logger: quiet, Build: "test", PublicURL: o.PublicURL}.Register())
+	workbench.Services{API: api}.Register()
 	server.API = api
 	begin := httpservertest.Start
 	if o.TLS {

@@ -16,7 +16,6 @@ import (
 
 	"github.com/google/uuid"
 
-	"reckon/auditor"
 	"reckon/domain"
 	"reckon/domain/audit"
 	"reckon/domain/audit/audittest"
@@ -27,6 +26,7 @@ import (
 	"reckon/eventstore/node/eventlog"
 	"reckon/internal/blobs"
 	"reckon/projections"
+	"reckon/projections/auditor"
 	"reckon/projections/engine"
 )
 

@@ -16,7 +16,6 @@ import (
 
 	"github.com/google/uuid"
 
-	"reckon/auditor"
 	"reckon/domain"
 	"reckon/domain/account"
 	"reckon/domain/audit"
@@ -27,6 +26,7 @@ import (
 	"reckon/domain/run"
 	"reckon/eventstore"
 	"reckon/eventstore/node/eventlog"
+	"reckon/projections/auditor"
 )
 
 var (

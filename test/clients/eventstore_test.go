@@ -34,14 +34,14 @@ func startEventStore(t *testing.T) *node.Node {
 	return n
 }
 
-// TestEventStoreClients: the official clients of other languages use every call of persistent subscriptions.
+// TestEventStoreClients: the official clients of other languages use every call of persistent subscriptions, and index streams.
 func TestEventStoreClients(t *testing.T) {
 	const told = "the story is told"
 	n := startEventStore(t)
 	t.Run("Python", func(t *testing.T) {
 		folder := copied(t, "eventstore/python")
 		python := filepath.Join(installPython(t, "eventstore", folder), "python")
-		if said := run(t, folder, false, nil, python, "groups.py", n.ConnectionString()); !strings.Contains(said, told) {
+		if said := run(t, folder, false, nil, python, "story.py", n.ConnectionString()); !strings.Contains(said, told) {
 			t.Error(said)
 		}
 	})
@@ -49,7 +49,7 @@ func TestEventStoreClients(t *testing.T) {
 		needNode(t)
 		folder := copied(t, "eventstore/node")
 		installNode(t, folder)
-		if said := run(t, folder, false, nil, "node", "groups.js", n.ConnectionString()); !strings.Contains(said, told) {
+		if said := run(t, folder, false, nil, "node", "story.js", n.ConnectionString()); !strings.Contains(said, told) {
 			t.Error(said)
 		}
 	})

@@ -16,10 +16,11 @@ import (
 
 // auditAnswer is what `reckon audit --json` prints.
 type auditAnswer struct {
-	Counts   map[string]int64 `json:"counts"`
-	Tables   bool             `json:"tables"`
-	Chained  bool             `json:"chained"`
-	Findings []auditFinding   `json:"findings"`
+	Counts    map[string]int64 `json:"counts"`
+	Tables    bool             `json:"tables"`
+	Chained   bool             `json:"chained"`
+	Rechecked int64            `json:"rechecked"`
+	Findings  []auditFinding   `json:"findings"`
 }
 
 type auditFinding struct {

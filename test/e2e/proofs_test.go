@@ -135,7 +135,11 @@ func TestProofs(t *testing.T) {
 	t.Run("idempotency", func(t *testing.T) { idempotentProof(t, fresh("free"), log) })
 	t.Run("no elaboration", func(t *testing.T) { noElaboration(t, fresh, log) })
 	t.Run("recheck", func(t *testing.T) { recheck(t, fresh("free"), server) })
-	t.Run("audit", func(*testing.T) { server.mustBeClean() })
+	t.Run("audit", func(t *testing.T) {
+		if answer := server.mustBeClean("--recheck"); answer.Rechecked == 0 || answer.Rechecked != answer.Counts["certificates"] {
+			t.Errorf("%d of %d certificates were judged again", answer.Rechecked, answer.Counts["certificates"])
+		}
+	})
 }
 
 // proofVerdicts has real exports judged: each costs one slot, whatever the verdict.

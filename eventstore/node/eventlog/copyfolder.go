@@ -114,6 +114,12 @@ func checkCopyTarget(from, to string) error {
 			break
 		}
 	}
+	return checkVacant(to)
+}
+
+// checkVacant refuses a target that holds anything but a copy that was not finished, which it
+// removes.
+func checkVacant(to string) error {
 	there, err := os.ReadDir(to)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
@@ -143,14 +149,7 @@ func removeCopy(to string) error {
 // copyLog copies the segments and the head file, and verifies the copy.
 func copyLog(ctx context.Context, folder folderState, tailBytes int64, to string) (Report, error) {
 	files := diskFiles{}
-	if err := files.makeFolder(to); err != nil {
-		return Report{}, err
-	}
-	marker, err := files.create(filepath.Join(to, copyingName))
-	if err == nil {
-		err = errors.Join(marker.Close(), files.makeFolder(filepath.Join(to, segmentFolder)), files.syncFolder(to))
-	}
-	if err != nil {
+	if err := beginCopy(to); err != nil {
 		return Report{}, err
 	}
 	for _, s := range folder.segments {
@@ -165,14 +164,33 @@ func copyLog(ctx context.Context, folder folderState, tailBytes int64, to string
 	if err := files.syncFolder(filepath.Join(to, segmentFolder)); err != nil {
 		return Report{}, err
 	}
-	head, err := writeNew(files, filepath.Join(to, headFileName), folder.mark.encode())
+	return endCopy(ctx, to, folder.mark)
+}
+
+// beginCopy makes the folders of a log that is none before endCopy.
+func beginCopy(to string) error {
+	files := diskFiles{}
+	if err := files.makeFolder(to); err != nil {
+		return err
+	}
+	marker, err := files.create(filepath.Join(to, copyingName))
+	if err != nil {
+		return err
+	}
+	return errors.Join(marker.Close(), files.makeFolder(filepath.Join(to, segmentFolder)), files.syncFolder(to))
+}
+
+// endCopy makes a log of segments that are durable, and verifies it.
+func endCopy(ctx context.Context, to string, mark headMark) (Report, error) {
+	files := diskFiles{}
+	head, err := writeNew(files, filepath.Join(to, headFileName), mark.encode())
 	if err == nil {
 		err = errors.Join(head.Close(), files.remove(filepath.Join(to, copyingName)), files.syncFolder(to))
 	}
 	if err != nil {
 		return Report{}, err
 	}
-	return VerifyFolder(ctx, to, &Anchor{LogID: folder.id, Position: folder.mark.position, Link: hex.EncodeToString(folder.mark.link[:])})
+	return VerifyFolder(ctx, to, &Anchor{LogID: mark.id, Position: mark.position, Link: hex.EncodeToString(mark.link[:])})
 }
 
 // copySegment copies the first bytes of a segment, durably.

@@ -56,7 +56,7 @@ func indexStreamOf(stream string) (kind indexKind, key string) {
 		return byExistence, ""
 	}
 	for kind, prefix := range indexPrefixes {
-		if key, found := strings.CutPrefix(stream, prefix); found && prefix != "" && key != "" {
+		if key, found := strings.CutPrefix(stream, prefix); found && prefix != "" {
 			return indexKind(kind), key
 		}
 	}
@@ -256,14 +256,37 @@ func (l *Log) proveIndexHead(h *indexHead) error {
 	return nil
 }
 
-// readIndexStream is ReadStream for an index stream.
+// readIndexStream is ReadStream for an index stream. Events whose metadata was removed have no correlation id any more: their
+// links, which an index that is built again does not have, are left out.
 func (v *View) readIndexStream(ctx context.Context, stream string, first, last uint64, backwards bool, page Page) ([]Record, error) {
-	kind, key := indexStreamOf(stream)
 	h, err := v.log.indexHead(v.snapshot, stream)
-	if err != nil || h.last < 0 || first > uint64(h.last) {
+	if err != nil || h.last < 0 {
 		return nil, err
 	}
 	last = min(last, uint64(h.last))
+	for first <= last {
+		links, err := v.readLinks(ctx, stream, first, last, backwards, page)
+		if err != nil || len(links) == 0 {
+			return nil, err
+		}
+		reached := links[len(links)-1].Revision
+		if links = slices.DeleteFunc(links, func(r Record) bool { return r.Redacted }); len(links) > 0 {
+			return links, nil
+		}
+		if !backwards {
+			first = reached + 1
+		} else if reached == 0 {
+			break
+		} else {
+			last = reached - 1
+		}
+	}
+	return nil, nil
+}
+
+// readLinks reads the links first … last of an index stream that ends at last or later; those of a correlation id are marked where they are to be left out.
+func (v *View) readLinks(ctx context.Context, stream string, first, last uint64, backwards bool, page Page) ([]Record, error) {
+	kind, key := indexStreamOf(stream)
 	iterator, err := v.snapshot.NewIterWithContext(ctx, &pebble.IterOptions{
 		LowerBound: appendIndexKey(nil, stream, first), UpperBound: appendIndexKey(nil, stream, last+1),
 	})
@@ -330,6 +353,7 @@ func (l *Log) link(kind indexKind, stream string, revision uint64, target *Recor
 		data = target.Data
 	}
 	return Record{
+		Redacted: kind == byCorrelation && target.Redacted,
 		Position: target.Position, Stream: stream, Revision: revision, Type: LinkType, CreatedTicks: target.CreatedTicks, Data: data,
 		ID: uuid.NewSHA1(l.id, binary.BigEndian.AppendUint64([]byte(stream), revision)),
 	}

@@ -84,14 +84,19 @@ type stored struct {
 // appendRecord encodes the record behind dst and returns the extended slice and the new
 // link of the chain.
 func appendRecord(dst []byte, r *Record, lastOfAppend bool, salt [saltBytes]byte, previous hash) ([]byte, hash) {
-	digest := sha256.New()
-	digest.Write(salt[:])
-	digest.Write(r.Metadata)
-	digest.Write(r.Data)
-	var sum hash
-	digest.Sum(sum[:0])
-
 	start := len(dst)
+	dst = appendHeader(dst, r, lastOfAppend, payloadHash(salt[:], r.Metadata, r.Data), len(r.Metadata), len(r.Data))
+	link := chainLink(previous, dst[start:])
+	dst = append(dst, link[:]...)
+	dst = append(dst, payloadPresent)
+	dst = append(dst, salt[:]...)
+	dst = append(dst, r.Metadata...)
+	dst = append(dst, r.Data...)
+	return dst, link
+}
+
+// appendHeader encodes the part of a record that its link covers, behind dst.
+func appendHeader(dst []byte, r *Record, lastOfAppend bool, payload hash, metadataBytes, dataBytes int) []byte {
 	dst = append(dst, recordFormat)
 	dst = binary.BigEndian.AppendUint64(dst, r.Position)
 	dst = binary.BigEndian.AppendUint64(dst, r.Revision)
@@ -107,19 +112,22 @@ func appendRecord(dst []byte, r *Record, lastOfAppend bool, salt [saltBytes]byte
 	dst = append(dst, flags)
 	dst = binary.BigEndian.AppendUint16(dst, uint16(len(r.Stream)))
 	dst = binary.BigEndian.AppendUint32(dst, uint32(len(r.Type)))
-	dst = binary.BigEndian.AppendUint32(dst, uint32(len(r.Metadata)))
-	dst = binary.BigEndian.AppendUint32(dst, uint32(len(r.Data)))
-	dst = append(dst, sum[:]...)
+	dst = binary.BigEndian.AppendUint32(dst, uint32(metadataBytes))
+	dst = binary.BigEndian.AppendUint32(dst, uint32(dataBytes))
+	dst = append(dst, payload[:]...)
 	dst = append(dst, r.Stream...)
-	dst = append(dst, r.Type...)
+	return append(dst, r.Type...)
+}
 
-	link := chainLink(previous, dst[start:])
-	dst = append(dst, link[:]...)
-	dst = append(dst, payloadPresent)
-	dst = append(dst, salt[:]...)
-	dst = append(dst, r.Metadata...)
-	dst = append(dst, r.Data...)
-	return dst, link
+// payloadHash returns the hash of a payload that the header has.
+func payloadHash(salt, metadata, data []byte) hash {
+	digest := sha256.New()
+	digest.Write(salt)
+	digest.Write(metadata)
+	digest.Write(data)
+	var sum hash
+	digest.Sum(sum[:0])
+	return sum
 }
 
 // chainLink returns the link of a record: SHA-256 of the previous link and its header.

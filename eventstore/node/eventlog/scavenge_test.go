@@ -31,9 +31,13 @@ func fillForScavenge(t testing.TB, l *Log) {
 	for i := range 12 {
 		mustAppend(t, l, "counted", Any(), event(fmt.Sprintf("gone-counted-%d.", i)))
 		mustAppend(t, l, "cut", Any(), event(fmt.Sprintf("gone-cut-%d.", i)))
-		mustAppend(t, l, "deleted", Any(), event(fmt.Sprintf("gone-deleted-%d.", i)))
+		deleted := event(fmt.Sprintf("gone-deleted-%d.", i))
+		deleted.Metadata = []byte(`{"$correlationId":"c"}`) // for the index stream of the id, which must stay as it is
+		mustAppend(t, l, "deleted", Any(), deleted)
 		mustAppend(t, l, "ended", Any(), event(fmt.Sprintf("gone-ended-%d.", i)))
-		mustAppend(t, l, "whole", Any(), event(fmt.Sprintf("kept-whole-%d.", i)))
+		whole := event(fmt.Sprintf("kept-whole-%d.", i))
+		whole.Metadata = []byte(`{"$correlationId":"c"}`)
+		mustAppend(t, l, "whole", Any(), whole)
 	}
 	setMetadata(t, l, "cut", `{"$tb":1,"note":"gone-metadata"}`)
 	setMetadata(t, l, "cut", `{"$tb":12,"note":"kept-metadata"}`)
@@ -92,6 +96,33 @@ func shown(t testing.TB, l *Log) string {
 	return out.String()
 }
 
+// correlated reads the index stream of a correlation id, two links at a time.
+func correlated(t testing.TB, l *Log) (links []string) {
+	t.Helper()
+	view, err := l.View()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer view.Close()
+	info, err := view.Stream("$bc-c")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for next := uint64(0); ; {
+		page, err := view.ReadStream(t.Context(), "$bc-c", next, uint64(info.Last), false, Page{Records: 2, Bytes: 1 << 20})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(page) == 0 {
+			return links
+		}
+		for _, r := range page {
+			links = append(links, fmt.Sprintf("%d:%s", r.Revision, r.Data))
+			next = r.Revision + 1
+		}
+	}
+}
+
 // What is hidden goes from the files, what is shown stays byte for byte, an anchor made before
 // verifies after, and the log is backed up, restored, built again and read by the script.
 func TestScavenge(t *testing.T) {
@@ -143,6 +174,10 @@ func TestScavenge(t *testing.T) {
 	}
 	if reindexed, err := Reindex(t.Context(), Options{Dir: copied}, false); err != nil || reindexed.Redacted != report.Removed {
 		t.Fatalf("%+v, %v", reindexed, err)
+	}
+	rebuilt := openLog(t, Options{Dir: copied, files: diskFiles{}, indexFiles: vfs.Default})
+	if now, then := correlated(t, l), correlated(t, rebuilt); len(now) != 12 || !slices.Equal(now, then) {
+		t.Errorf("the correlation id has the links %q, and in a new index %q", now, then)
 	}
 	if python, err := exec.LookPath("python3"); err == nil {
 		if said, err := exec.CommandContext(t.Context(), python, filepath.Join("..", "..", "..", "docs", "verify_log.py"), copied).CombinedOutput(); err != nil {
@@ -226,14 +261,14 @@ func TestScavengeThatIsInterrupted(t *testing.T) {
 				files.mu.Unlock()
 				_, err = l.Scavenge(t.Context(), nil)
 				var refused *ScavengeError
-				if refusal != errPowerFailed && err != nil && !errors.As(err, &refused) {
+				if !errors.Is(refusal, errPowerFailed) && err != nil && !errors.As(err, &refused) {
 					t.Fatalf("call %d: got %v", call, err)
 				}
 				files.mu.Lock()
 				calls := files.calls - first
 				files.refuse = nil
 				files.mu.Unlock()
-				if refusal == errPowerFailed || round > 0 {
+				if errors.Is(refusal, errPowerFailed) || round > 0 {
 					crashed = files.powerFailure(random)
 				} else if err != nil {
 					if now := shown(t, l); now != read {

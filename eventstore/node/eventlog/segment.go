@@ -137,8 +137,12 @@ func parseSegmentHeader(b []byte) (h header, reason string) {
 
 // createSegment makes an empty segment, durably.
 func createSegment(files fileSystem, dir string, id uuid.UUID, base uint64, link hash) (*segment, error) {
+	return createSegmentAs(segmentFormat, files, dir, id, base, link)
+}
+
+func createSegmentAs(format uint32, files fileSystem, dir string, id uuid.UUID, base uint64, link hash) (*segment, error) {
 	s := &segment{base: base, link: link, id: id, path: filepath.Join(dir, segmentFolder, segmentName(base)), files: files}
-	f, err := writeNew(files, s.path, encodeSegmentHeader(segmentFormat, id, base, link))
+	f, err := writeNew(files, s.path, encodeSegmentHeader(format, id, base, link))
 	if err == nil {
 		s.now, err = s.adopt(f)
 	}
@@ -258,16 +262,17 @@ func (p place) end() int64 { return p.offset + int64(p.length) }
 // appendFrame encodes a record behind dst. durable is the newest position that was durable
 // when the record was written: a frame that says n proves that position n was acknowledged.
 func appendFrame(dst []byte, seed uint32, durable uint64, r *Record, lastOfAppend bool, salt [saltBytes]byte, previous hash) ([]byte, hash) {
-	start := len(dst)
-	dst = append(dst, frameMagic...)
-	dst = append(dst, 0, 0, 0, 0)
-	dst = binary.BigEndian.AppendUint64(dst, durable)
-	dst = append(dst, 0, 0, 0, 0)
-	dst, link := appendRecord(dst, r, lastOfAppend, salt, previous)
-	frame := dst[start:]
-	binary.BigEndian.PutUint32(frame[4:], uint32(len(frame)-frameHeader))
-	binary.BigEndian.PutUint32(frame[16:], frameSum(seed, frame))
-	return dst, link
+	return frameAround(dst, seed, durable, func(dst []byte) ([]byte, hash) { return appendRecord(dst, r, lastOfAppend, salt, previous) })
+}
+
+// appendRemoved is appendFrame of a record whose payload was removed.
+func appendRemoved(dst []byte, seed uint32, durable uint64, l *Linked, previous hash) ([]byte, hash) {
+	return frameAround(dst, seed, durable, func(dst []byte) ([]byte, hash) {
+		start := len(dst)
+		dst = appendHeader(dst, &l.Record, l.LastOfAppend, l.PayloadHash, int(l.MetadataBytes), int(l.DataBytes))
+		link := chainLink(previous, dst[start:])
+		return append(append(dst, link[:]...), payloadRedacted), link
+	})
 }
 
 // appendAgain adds a frame of another file behind dst, without its payload when that is to be removed.
@@ -283,6 +288,20 @@ func appendAgain(dst []byte, seed uint32, s *stored, frame []byte, remove bool) 
 	binary.BigEndian.PutUint32(again[4:], uint32(len(again)-frameHeader))
 	binary.BigEndian.PutUint32(again[16:], frameSum(seed, again))
 	return dst
+}
+
+// frameAround appends a frame with the record that encode appends.
+func frameAround(dst []byte, seed uint32, durable uint64, encode func([]byte) ([]byte, hash)) ([]byte, hash) {
+	start := len(dst)
+	dst = append(dst, frameMagic...)
+	dst = append(dst, 0, 0, 0, 0)
+	dst = binary.BigEndian.AppendUint64(dst, durable)
+	dst = append(dst, 0, 0, 0, 0)
+	dst, link := encode(dst)
+	frame := dst[start:]
+	binary.BigEndian.PutUint32(frame[4:], uint32(len(frame)-frameHeader))
+	binary.BigEndian.PutUint32(frame[16:], frameSum(seed, frame))
+	return dst, link
 }
 
 // frameSum is the checksum of a frame: CRC-32 (IEEE 802.3) over all of it but the checksum itself.

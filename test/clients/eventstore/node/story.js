@@ -1,6 +1,6 @@
-// Uses every call of persistent subscriptions of an EventStoreDB with the official client.
+// Uses every call of persistent subscriptions of an EventStoreDB, and its index streams, with the official client.
 //
-//     node groups.js ADDRESS
+//     node story.js ADDRESS
 //
 // ADDRESS is esdb://HOST:PORT?tls=false. It ends with an AssertionError at the first answer that is not as expected.
 
@@ -87,8 +87,21 @@ async function allGroup() {
   await client.deletePersistentSubscriptionToAll(group);
 }
 
+async function indexStreams() {
+  const category = `node${randomUUID().replaceAll("-", "")}`;
+  await write(`${category}-a`, 0, 1);
+  await write(`${category}-b`, 2);
+  const links = [];
+  for await (const { event } of client.readStream(`$ce-${category}`)) links.push([event.revision, Buffer.from(event.data).toString()]);
+  assert.deepEqual(links, [[0n, `0@${category}-a`], [1n, `1@${category}-a`], [2n, `0@${category}-b`]]);
+  const numbers = [];
+  for await (const { event } of client.readStream(`$ce-${category}`, { resolveLinkTos: true, direction: "backwards", fromRevision: END })) numbers.push(event.data.n);
+  assert.deepEqual(numbers, [2, 1, 0]);
+}
+
 await streamGroup();
 await allGroup();
+await indexStreams();
 await client.restartPersistentSubscriptionSubsystem();
 console.log("the story is told");
 await client.dispose();

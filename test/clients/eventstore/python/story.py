@@ -1,6 +1,6 @@
-"""Uses every call of persistent subscriptions of an EventStoreDB with the official client.
+"""Uses every call of persistent subscriptions of an EventStoreDB, and its index streams, with the official client.
 
-    groups.py ADDRESS
+    story.py ADDRESS
 
 ADDRESS is esdb://HOST:PORT?tls=false. It ends with an AssertionError at the first answer that is not as expected.
 """
@@ -109,10 +109,30 @@ def all_group(client):
     client.delete_subscription(group)
 
 
+def index_streams(client):
+    category = f"python{uuid.uuid4().hex}"
+    for name, numbers in (("a", range(2)), ("b", [2]), ("a", [3])):
+        write(client, f"{category}-{name}", numbers)
+    links = client.get_stream(f"$ce-{category}")
+    equal([e.data.decode() for e in links], [f"0@{category}-a", f"1@{category}-a", f"0@{category}-b", f"2@{category}-a"])
+    equal([e.stream_position for e in links], [0, 1, 2, 3])
+    events = client.get_stream(f"$ce-{category}", resolve_links=True, stream_position=1)
+    equal([json.loads(e.data)["n"] for e in events], [1, 2, 3])
+    with client.subscribe_to_stream(f"$ce-{category}", resolve_links=True, timeout=60) as events:
+        equal([json.loads(next(events).data)["n"] for _ in range(4)], [0, 1, 2, 3])
+        write(client, f"{category}-b", [4])
+        equal(json.loads(next(events).data)["n"], 4)
+    correlation = str(uuid.uuid4())
+    noted = NewEvent(type="Noted", data=b"{}", metadata=json.dumps({"$correlationId": correlation}).encode())
+    client.append_events(f"{category}-a", current_version=StreamState.ANY, events=[noted])
+    equal([e.id for e in client.get_stream(f"$bc-{correlation}", resolve_links=True)], [noted.id])
+
+
 def main():
     client = KurrentDBClient(sys.argv[1])
     stream_group(client)
     all_group(client)
+    index_streams(client)
     client.close()
     print("the story is told")
 

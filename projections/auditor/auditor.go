@@ -23,6 +23,8 @@ type Config struct {
 	OutsideKeys map[string]ed25519.PublicKey
 	// ReadModels is the address of a database whose read models are compared, row by row; it needs Blobs. Empty: none are.
 	ReadModels string
+	// Recheck judges a certificate's export once more, after the log was read; nil: none is. It needs Blobs.
+	Recheck func(context.Context, audit.Certified) ([]audit.Finding, error)
 	// Progress is called now and then; nil: nobody asks.
 	Progress func(Progress)
 	Workers  int // goroutines that decode and verify; 0: one for each core
@@ -39,15 +41,16 @@ type Progress struct {
 
 // Report is the result of an audit.
 type Report struct {
-	LogID    string          `json:"log_id"`   // by which read models know the log
-	Position uint64          `json:"position"` // of the newest event that was judged
-	Link     string          `json:"link,omitempty"`
-	Chained  bool            `json:"chained"`  // the hash chain was checked
-	Anchored bool            `json:"anchored"` // an anchor was compared
-	Tables   bool            `json:"tables"`   // read models were compared
-	Counts   audit.Counts    `json:"counts"`
-	Findings []audit.Finding `json:"findings"`
-	Elapsed  time.Duration   `json:"elapsed_ns"`
+	LogID     string          `json:"log_id"`   // by which read models know the log
+	Position  uint64          `json:"position"` // of the newest event that was judged
+	Link      string          `json:"link,omitempty"`
+	Chained   bool            `json:"chained"`   // the hash chain was checked
+	Anchored  bool            `json:"anchored"`  // an anchor was compared
+	Tables    bool            `json:"tables"`    // read models were compared
+	Rechecked int             `json:"rechecked"` // certificates whose exports were judged once more
+	Counts    audit.Counts    `json:"counts"`
+	Findings  []audit.Finding `json:"findings"`
+	Elapsed   time.Duration   `json:"elapsed_ns"`
 }
 
 // chunk is events that are decoded together.
@@ -94,7 +97,12 @@ func Run(ctx context.Context, c Config) (report Report, err error) {
 		reader.Corrupt = func(err error) bool { return errors.Is(err, blobs.ErrCorrupt) }
 	}
 	deferred := newDeferred(workers)
-	auditor := audit.New(audit.Config{OutsideKeys: c.OutsideKeys, Defer: deferred.add})
+	var certified []audit.Certified
+	config := audit.Config{OutsideKeys: c.OutsideKeys, Defer: deferred.add}
+	if c.Recheck != nil {
+		config.Certified = func(one audit.Certified) { certified = append(certified, one) }
+	}
+	auditor := audit.New(config)
 	var events int64
 	logID := ""
 	judge := func(it *audit.Item) error {
@@ -122,6 +130,13 @@ func Run(ctx context.Context, c Config) (report Report, err error) {
 	if end.Chained && !end.Anchored {
 		findings = append(findings, audit.Complete(audit.CheckChain, audit.KindNoAnchor, audit.Finding{Revision: -1}, "an anchor that is kept elsewhere", "none"))
 	}
+	for _, one := range certified {
+		found, err := c.Recheck(ctx, one)
+		if err != nil {
+			return Report{}, err
+		}
+		findings = append(findings, found...)
+	}
 	if compared != nil {
 		differences, err := compared.compare(ctx, logID, counts.Position)
 		if err != nil {
@@ -130,7 +145,7 @@ func Run(ctx context.Context, c Config) (report Report, err error) {
 		findings = append(findings, differences...)
 	}
 	audit.Sort(findings)
-	return Report{Tables: compared != nil, LogID: logID, Position: counts.Position, Link: end.Link, Chained: end.Chained, Anchored: end.Anchored,
+	return Report{Tables: compared != nil, Rechecked: len(certified), LogID: logID, Position: counts.Position, Link: end.Link, Chained: end.Chained, Anchored: end.Anchored,
 		Counts: counts, Findings: findings, Elapsed: time.Since(begun)}, nil
 }
 
@@ -220,11 +235,15 @@ type deferred struct {
 	count   atomic.Int64
 
 	mu       sync.Mutex
+	kept     map[audit.Kind]int
 	findings []audit.Finding
 }
 
+// maxDeferred bounds what is kept of one kind: where a key was replaced, every receipt is a finding.
+const maxDeferred = 1000
+
 func newDeferred(workers int) *deferred {
-	d := &deferred{work: make(chan func() []audit.Finding, workQueue)}
+	d := &deferred{work: make(chan func() []audit.Finding, workQueue), kept: map[audit.Kind]int{}}
 	for range workers {
 		d.running.Go(func() {
 			for work := range d.work {
@@ -234,7 +253,11 @@ func newDeferred(workers int) *deferred {
 				}
 				d.count.Add(int64(len(found)))
 				d.mu.Lock()
-				d.findings = append(d.findings, found...)
+				for _, f := range found {
+					if d.kept[f.Kind]++; d.kept[f.Kind] <= maxDeferred {
+						d.findings = append(d.findings, f)
+					}
+				}
 				d.mu.Unlock()
 			}
 		})
@@ -248,5 +271,10 @@ func (d *deferred) add(work func() []audit.Finding) { d.work <- work }
 func (d *deferred) wait() []audit.Finding {
 	close(d.work)
 	d.running.Wait()
+	for kind, n := range d.kept {
+		if n > maxDeferred {
+			d.findings = append(d.findings, audit.Unlisted(kind, n-maxDeferred))
+		}
+	}
 	return d.findings
 }

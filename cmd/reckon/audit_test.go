@@ -1,0 +1,133 @@
+package main
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"reckon/commands"
+	"reckon/domain/audit"
+	"reckon/domain/certificate"
+	"reckon/domain/event"
+	"reckon/domain/lean/check"
+	"reckon/domain/upload"
+	"reckon/projections/auditor"
+)
+
+// oneBlob is a store of one blob.
+type oneBlob []byte
+
+func (b oneBlob) Get(context.Context, event.Blob) ([]byte, error) { return b, nil }
+
+// inProcess is the kernel without a child around it.
+type inProcess struct{ t *testing.T }
+
+func (k inProcess) Check(ctx context.Context, content []byte, declarations []string, budget time.Duration) (check.Report, error) {
+	path := filepath.Join(k.t.TempDir(), "export.ndjson")
+	if err := os.WriteFile(path, content, 0o600); err != nil {
+		return check.Report{}, err
+	}
+	command := leanCheckCmd{File: path, Declarations: declarations, Timeout: budget, MemoryMiB: 1024, MaxBytes: 1 << 20, Quiet: true}
+	report, err := command.check(ctx)
+	if err != nil {
+		return check.Report{}, err
+	}
+	return *report, nil
+}
+
+// TestRecheckFindings: given a certificate, when the kernel judges its export again, then one that says the same is no finding, one that says
+// otherwise contradicts, and one that does not finish reproduces nothing.
+func TestRecheckFindings(t *testing.T) {
+	judge := inProcess{t}
+	report, err := judge.Check(t.Context(), []byte(leanExport), []string{"p"}, time.Minute)
+	if err != nil || report.Verdict != "verified" {
+		t.Fatalf("%+v, %v", report, err)
+	}
+	stored, err := event.Marshal(commands.FindingsOf(report))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var found certificate.Findings
+	if err := json.Unmarshal(stored, &found); err != nil {
+		t.Fatal(err)
+	}
+	sum := sha256.Sum256([]byte(leanExport))
+	one := audit.Certified{Declarations: []string{"p"}, Place: audit.Finding{Stream: "certificate-x", Position: 7}, Issued: certificate.Issued{
+		Verdict: certificate.Verified, Findings: found, DeclarationsChecked: report.DeclarationsChecked,
+		Export: upload.Export{SHA256: hex.EncodeToString(sum[:]), Bytes: int64(len(leanExport))},
+	}}
+	find := func(kept event.BlobReader, change func(*audit.Certified), timeout time.Duration) []audit.Finding {
+		t.Helper()
+		changed := one
+		change(&changed)
+		findings, err := recheckFindings(t.Context(), judge, kept, changed, timeout)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return findings
+	}
+	export := oneBlob(leanExport)
+	if findings := find(export, func(*audit.Certified) {}, time.Minute); len(findings) > 0 {
+		t.Errorf("the same: %v", findings)
+	}
+	for name, change := range map[string]func(*audit.Certified){
+		"another verdict": func(c *audit.Certified) { c.Issued.Verdict = certificate.Rejected },
+		"another size":    func(c *audit.Certified) { c.Issued.DeclarationsChecked++ },
+		"another axiom":   func(c *audit.Certified) { c.Issued.AxiomsUsed = []string{"propext"} },
+	} {
+		findings := find(export, change, time.Minute)
+		if len(findings) != 1 || findings[0].Kind != audit.KindContradicted || findings[0].Position != 7 || findings[0].Stream != "certificate-x" {
+			t.Errorf("%s: %v", name, findings)
+		}
+	}
+	if findings := find(export, func(*audit.Certified) {}, time.Nanosecond); len(findings) != 1 || findings[0].Kind != audit.KindNotReproduced || findings[0].Severity != audit.Warning {
+		t.Errorf("no time: %v", findings)
+	}
+}
+
+// TestReadKeySet: a set of keys is read as it was served, and what is none is refused with its file's name.
+func TestReadKeySet(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "keys.json")
+	for content, want := range map[string]string{
+		`{"keys":[{"kid":"a","kty":"OKP","crv":"Ed25519","x":"A6EHv_POEL4dcN0Y50vAmWfk1jCbpQ1fHdyGZBJVMbg"}]}`: "",
+		`{"keys":[]}`: "no keys", `{"keys":[{"kid":"a","x":"AA"}]}`: "not an Ed25519", `x`: "invalid character", strings.Repeat(" ", 1<<20+1): "longer than",
+	} {
+		if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		set, err := readKeySet(path)
+		switch {
+		case want == "" && (err != nil || len(set) != 1):
+			t.Errorf("%.40s: %v, %v", content, set, err)
+		case want != "" && (err == nil || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), path)):
+			t.Errorf("%.40s: %v, want %s", content, err, want)
+		}
+	}
+	if set, err := readKeySet(""); set != nil || err != nil {
+		t.Errorf("no file: %v, %v", set, err)
+	}
+}
+
+// TestPrintAudit: a report names what was not checked, each finding with its place and remedy, and ends with the verdict.
+func TestPrintAudit(t *testing.T) {
+	var out strings.Builder
+	finding := audit.Complete("receipts", audit.KindSignature, audit.Finding{Stream: "run-5", Revision: 1, Position: 9}, "a signature", "another")
+	if err := printAudit(&out, auditor.Report{Findings: []audit.Finding{finding}}); err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"run-5, revision 1, position 9", finding.Remedy, "not checked: the source has no hash chain", "not checked: no database", "1 findings", "NOT CLEAN"} {
+		if !strings.Contains(out.String(), want) {
+			t.Errorf("no %q in\n%s", want, out.String())
+		}
+	}
+	out.Reset()
+	if err := printAudit(&out, auditor.Report{Chained: true, Findings: []audit.Finding{audit.Complete(audit.CheckChain, audit.KindNoAnchor, audit.Finding{Revision: -1}, "a", "b")}}); err != nil || !strings.Contains(out.String(), "\nclean:") {
+		t.Errorf("%v:\n%s", err, out.String())
+	}
+}

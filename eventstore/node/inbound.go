@@ -1,0 +1,416 @@
+package node
+
+import (
+	"context"
+	"encoding/binary"
+	"net"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"google.golang.org/grpc/credentials"
+	"google.golang.org/grpc/credentials/insecure"
+	"google.golang.org/grpc/stats"
+)
+
+// gRPC gathers a whole message before anybody is asked, so that many clients that send large
+// ones at once could take all memory. The node reads the frames of a connection as gRPC does
+// (RFC 9113, section 4.1), sees the length that each message declares, and reserves room for it
+// before its bytes are read: those who have room can finish, the others are not read from.
+
+// inboundCopies is how often a message is in memory while it is received: as it came, and decoded.
+const inboundCopies = 2
+
+// Frame types and flags of HTTP/2.
+const (
+	http2Preface   = 24 // bytes before a client's first frame
+	frameHead      = 9
+	frameData      = 0
+	frameHeaders   = 1
+	frameReset     = 3
+	flagEndStream  = 1
+	flagPadded     = 8
+	messageHead    = 5 // compressed? and length, before each gRPC message
+	compressedFlag = 1
+)
+
+// frames reads the frames of one direction of a connection, however its bytes are cut.
+type frames struct {
+	skip   int // bytes of the preface that have not come
+	head   [frameHead]byte
+	got    int // bytes of head
+	left   int // bytes of the payload that have not come
+	padded bool
+	pad    int
+	// begin is called for each frame, data for the bytes of DATA frames, end after each frame
+	begin func(kind, flags byte, stream uint32)
+	data  func(stream uint32, b []byte) error
+	end   func(kind, flags byte, stream uint32)
+}
+
+func (f *frames) kind() byte     { return f.head[3] }
+func (f *frames) flags() byte    { return f.head[4] }
+func (f *frames) stream() uint32 { return binary.BigEndian.Uint32(f.head[5:]) &^ (1 << 31) }
+
+// feed takes the next bytes.
+func (f *frames) feed(b []byte) error {
+	n := min(f.skip, len(b))
+	f.skip -= n
+	b = b[n:]
+	for len(b) > 0 {
+		if f.got < frameHead {
+			n := copy(f.head[f.got:], b)
+			f.got += n
+			b = b[n:]
+			if f.got < frameHead {
+				return nil
+			}
+			f.left = int(f.head[0])<<16 | int(f.head[1])<<8 | int(f.head[2])
+			f.pad, f.padded = 0, f.kind() == frameData && f.flags()&flagPadded != 0
+			f.begin(f.kind(), f.flags(), f.stream())
+		}
+		if f.padded && f.left > 0 && len(b) > 0 {
+			f.pad, f.padded = int(b[0]), false
+			f.left--
+			b = b[1:]
+		}
+		n := min(f.left, len(b))
+		if payload := min(n, f.left-f.pad); f.kind() == frameData && payload > 0 {
+			if err := f.data(f.stream(), b[:payload]); err != nil {
+				return err
+			}
+		}
+		f.left -= n
+		b = b[n:]
+		if f.left == 0 {
+			f.got = 0
+			f.end(f.kind(), f.flags(), f.stream())
+		}
+	}
+	return nil
+}
+
+// inbound is what a connection is sending.
+type inbound struct {
+	memory *budget
+	conn   *placedConn
+
+	waiting atomic.Int64 // messages with room that are whole and not decoded yet
+
+	mu      sync.Mutex
+	streams map[uint32]*inboundStream // those that are open
+}
+
+// inboundStream is what one call is being sent.
+type inboundStream struct {
+	head    [messageHead]byte
+	got     int // bytes of head
+	left    int // bytes of the message that have not come
+	arrives *arriving
+	arrived []*arriving // whole, and not decoded yet
+}
+
+// arriving is a message that came in parts.
+type arriving struct {
+	held   *holding
+	length int       // as it is sent
+	room   int       // bytes that it takes
+	begun  time.Time // when they were reserved
+}
+
+func (i *inbound) begin(kind, _ byte, stream uint32) {
+	if kind != frameHeaders {
+		return
+	}
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	if i.streams[stream] == nil {
+		i.streams[stream] = &inboundStream{}
+	}
+}
+
+// data takes bytes of messages. It waits until there is room for one that is not whole.
+func (i *inbound) data(stream uint32, b []byte) error {
+	for len(b) > 0 {
+		i.mu.Lock()
+		s := i.streams[stream]
+		if s == nil { // gRPC drops what comes for a call that has ended
+			i.mu.Unlock()
+			return nil
+		}
+		if s.got < messageHead {
+			n := copy(s.head[s.got:], b)
+			s.got += n
+			b = b[n:]
+			if s.got < messageHead {
+				i.mu.Unlock()
+				return nil
+			}
+			length := binary.BigEndian.Uint32(s.head[1:])
+			if length > maxMessageBytes { // gRPC reads no more of the call
+				i.mu.Unlock()
+				i.ended(stream)
+				return nil
+			}
+			s.left = int(length)
+			whole := s.left
+			if s.head[0] == compressedFlag {
+				whole = maxMessageBytes
+			}
+			if whole > len(b) {
+				s.arrives = &arriving{held: &holding{budget: i.memory, conn: i.conn}, length: s.left, room: inboundCopies * whole}
+			}
+		}
+		if a := s.arrives; a != nil && a.begun.IsZero() && i.trusted() {
+			i.mu.Unlock()
+			if err := a.reserve(); err != nil {
+				return err
+			}
+			i.mu.Lock()
+			if i.streams[stream] != s { // the call ended meanwhile
+				i.mu.Unlock()
+				a.held.release()
+				return nil
+			}
+		}
+		n := min(s.left, len(b))
+		s.left -= n
+		b = b[n:]
+		if s.advance() {
+			i.waiting.Add(1)
+		}
+		i.mu.Unlock()
+	}
+	return nil
+}
+
+// advance notes that bytes have come; true when a message with room is whole.
+func (s *inboundStream) advance() bool {
+	a := s.arrives
+	hasRoom := a != nil && !a.begun.IsZero()
+	if s.left == 0 {
+		s.got, s.arrives = 0, nil
+		if hasRoom {
+			a.held.working()
+			s.arrived = append(s.arrived, a)
+		}
+		return hasRoom
+	}
+	if hasRoom {
+		a.held.waitForClientSince(a.begun.Add(time.Duration(a.length-s.left) * time.Second / inboundBytesPerSecond))
+	}
+	return false
+}
+
+// trusted reports whether room is reserved for what the connection sends: a stranger could
+// keep users from memory by what they declare, and is disconnected after maxStrangeBytes.
+func (i *inbound) trusted() bool { return i.conn == nil || i.conn.verified.Load() }
+
+// reserve waits until there is room for the message.
+func (a *arriving) reserve() error {
+	if err := a.held.reserve(context.Background(), a.room); err != nil {
+		return err
+	}
+	a.begun = time.Now()
+	a.held.waitForClientSince(a.begun)
+	return nil
+}
+
+func (i *inbound) end(kind, flags byte, stream uint32) {
+	if kind == frameReset {
+		i.ended(stream)
+	}
+	if (kind == frameHeaders || kind == frameData) && flags&flagEndStream != 0 {
+		i.mu.Lock()
+		defer i.mu.Unlock()
+		if s := i.streams[stream]; s != nil && s.arrives != nil { // it will never be whole
+			s.arrives.held.release()
+			s.arrives = nil
+		}
+	}
+}
+
+// answered looks at what the node sends: a call ends with it.
+func (i *inbound) answered(kind, flags byte, stream uint32) {
+	if kind == frameReset || kind == frameHeaders && flags&flagEndStream != 0 {
+		i.ended(stream)
+	}
+}
+
+// ended gives back the room of a call that has ended.
+func (i *inbound) ended(stream uint32) {
+	i.mu.Lock()
+	s := i.streams[stream]
+	delete(i.streams, stream)
+	if s != nil {
+		i.waiting.Add(-int64(len(s.arrived)))
+	}
+	i.mu.Unlock()
+	s.release()
+}
+
+func (s *inboundStream) release() {
+	if s == nil {
+		return
+	}
+	if s.arrives != nil {
+		s.arrives.held.release()
+	}
+	for _, a := range s.arrived {
+		a.held.release()
+	}
+}
+
+// take returns a message of this length that has arrived; nil when none had room reserved.
+func (i *inbound) take(length int) *arriving {
+	if i.waiting.Load() == 0 {
+		return nil
+	}
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	for _, s := range i.streams {
+		for n, a := range s.arrived {
+			if a.length == length {
+				s.arrived = append(s.arrived[:n], s.arrived[n+1:]...)
+				i.waiting.Add(-1)
+				return a
+			}
+		}
+	}
+	return nil
+}
+
+// close gives back all room.
+func (i *inbound) close() {
+	i.mu.Lock()
+	all := i.streams
+	i.streams = map[uint32]*inboundStream{}
+	i.waiting.Store(0)
+	i.mu.Unlock()
+	for _, s := range all {
+		s.release()
+	}
+}
+
+// inboundCredentials puts the reading of frames between TLS, where there is any, and gRPC.
+type inboundCredentials struct {
+	credentials.TransportCredentials
+	memory *budget
+}
+
+func (n *Node) inboundCredentials(of credentials.TransportCredentials) credentials.TransportCredentials {
+	if of == nil {
+		of = insecure.NewCredentials()
+	}
+	return &inboundCredentials{of, n.memory}
+}
+
+// ServerHandshake is credentials.TransportCredentials.
+func (c *inboundCredentials) ServerHandshake(raw net.Conn) (net.Conn, credentials.AuthInfo, error) {
+	conn, info, err := c.TransportCredentials.ServerHandshake(raw)
+	if err != nil {
+		return conn, info, err
+	}
+	m := &meteredConn{Conn: conn}
+	m.inbound = &inbound{memory: c.memory, streams: map[uint32]*inboundStream{}}
+	m.received = frames{skip: http2Preface, begin: m.inbound.begin, data: m.inbound.data, end: m.inbound.end}
+	m.sent = frames{begin: func(byte, byte, uint32) {}, data: func(uint32, []byte) error { return nil }, end: m.inbound.answered}
+	if addr, placed := conn.RemoteAddr().(clientAddr); placed {
+		m.inbound.conn = addr.conn
+		addr.conn.inbound.Store(m.inbound)
+	}
+	return m, info, nil
+}
+
+// Clone is credentials.TransportCredentials.
+func (c *inboundCredentials) Clone() credentials.TransportCredentials {
+	return &inboundCredentials{c.TransportCredentials.Clone(), c.memory}
+}
+
+// meteredConn is a connection whose frames are read.
+type meteredConn struct {
+	net.Conn
+	inbound  *inbound
+	received frames // used by the reader of the connection only
+	sent     frames // used by its writer only
+}
+
+// Read is net.Conn. What it returns has room; where there is none for a message in time, the
+// connection ends.
+func (m *meteredConn) Read(b []byte) (int, error) {
+	n, err := m.Conn.Read(b)
+	if busy := m.received.feed(b[:n]); busy != nil {
+		return 0, busy
+	}
+	return n, err
+}
+
+// Write is net.Conn.
+func (m *meteredConn) Write(b []byte) (int, error) {
+	n, err := m.Conn.Write(b)
+	_ = m.sent.feed(b[:n]) // it fails only for want of room for what is received
+	return n, err
+}
+
+// Close is net.Conn.
+func (m *meteredConn) Close() error {
+	err := m.Conn.Close()
+	m.inbound.close()
+	return err
+}
+
+// inboundStats hands the room of a message on to the call that decodes it. The half for its
+// bytes as they came is given back then, the other with the next message of the call or its end.
+type inboundStats struct{}
+
+type inboundCall struct {
+	inbound *inbound
+
+	mu      sync.Mutex
+	decoded *arriving
+}
+
+type inboundCallKey struct{}
+
+// TagConn and HandleConn are stats.Handler.
+func (inboundStats) TagConn(ctx context.Context, _ *stats.ConnTagInfo) context.Context { return ctx }
+
+// HandleConn is stats.Handler.
+func (inboundStats) HandleConn(context.Context, stats.ConnStats) {}
+
+// TagRPC is stats.Handler.
+func (inboundStats) TagRPC(ctx context.Context, _ *stats.RPCTagInfo) context.Context {
+	conn := connOf(ctx)
+	if conn == nil {
+		return ctx
+	}
+	return context.WithValue(ctx, inboundCallKey{}, &inboundCall{inbound: conn.inbound.Load()})
+}
+
+// HandleRPC is stats.Handler.
+func (inboundStats) HandleRPC(ctx context.Context, event stats.RPCStats) {
+	call, metered := ctx.Value(inboundCallKey{}).(*inboundCall)
+	if !metered || call.inbound == nil {
+		return
+	}
+	switch of := event.(type) {
+	case *stats.InPayload:
+		a := call.inbound.take(of.CompressedLength)
+		if a != nil {
+			a.held.giveBack(a.room / inboundCopies)
+		}
+		call.decodes(a)
+	case *stats.End:
+		call.decodes(nil)
+	}
+}
+
+// decodes notes the message that the call has now, and gives back the room of the one before.
+func (c *inboundCall) decodes(a *arriving) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.decoded != nil {
+		c.decoded.held.release()
+	}
+	c.decoded = a
+}

@@ -1,0 +1,223 @@
+// What the pages of the workbench do by themselves. They work without it, but for what they then say.
+"use strict";
+
+const $ = (selector, within = document) => within.querySelector(selector);
+const $$ = (selector, within = document) => [...within.querySelectorAll(selector)];
+
+/** The text of an element as it came: characters that are shown by their code points are read back. */
+function plain(element) {
+  const copy = element.cloneNode(true);
+  for (const unseen of $$(".unseen", copy)) unseen.replaceWith(String.fromCodePoint(parseInt(unseen.dataset.char, 16)));
+  return copy.textContent;
+}
+
+/** Times in the reader's own zone and form. */
+function localize(within) {
+  for (const time of $$("time[datetime]", within)) {
+    const date = new Date(time.dateTime);
+    if (time.dataset.shown || isNaN(date)) continue;
+    time.dataset.shown = "1";
+    time.title = time.dateTime;
+    time.textContent = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "medium" }).format(date);
+  }
+  for (const number of $$("data[value]", within)) number.textContent = new Intl.NumberFormat().format(Number(number.value));
+}
+
+/** The canonical serialization of a receipt's record: keys sorted, no whitespace, ASCII. */
+function canonical(value) {
+  if (Array.isArray(value)) return "[" + value.map(canonical).join(",") + "]";
+  if (value !== null && typeof value === "object") {
+    return "{" + Object.keys(value).sort().map((key) => canonical(key) + ":" + canonical(value[key])).join(",") + "}";
+  }
+  return JSON.stringify(value).replace(/[\u0080-\uffff]/g, (c) => "\\u" + c.charCodeAt(0).toString(16).padStart(4, "0"));
+}
+
+const bytesOf = (base64) => Uint8Array.from(atob(base64.replace(/-/g, "+").replace(/_/g, "/")), (c) => c.charCodeAt(0));
+
+async function fetchJSON(address) {
+  const answer = await fetch(address, { credentials: "same-origin", cache: "no-store", redirect: "error" });
+  const body = await answer.json();
+  if (!answer.ok) throw new Error(body.detail ?? `the service answered ${answer.status}`);
+  return body;
+}
+
+/** What a receipt shows, checked in this browser against the published keys and against the cell it stands in. Throws why it does not hold. */
+async function checkReceipt(run, cell) {
+  if (!globalThis.crypto?.subtle) throw new Error("this browser checks signatures only on pages over https or of this machine itself; download the receipt and check it elsewhere");
+  const [receipt, set] = await Promise.all([fetchJSON(`/api/receipts/${run}`), fetchJSON("/.well-known/service-keys.json")]);
+  const bytes = new TextEncoder().encode(canonical(receipt.record));
+  if (new TextDecoder().decode(bytes) !== receipt.canonical_form) throw new Error("its canonical form is not that of its record");
+  const digest = [...new Uint8Array(await crypto.subtle.digest("SHA-256", bytes))].map((b) => b.toString(16).padStart(2, "0")).join("");
+  if (digest !== receipt.id) throw new Error("its id is not the SHA-256 of its record");
+  if (String(receipt.record.run_id) !== run) throw new Error("it is of another run");
+  if (receipt.record.expression !== plain($(".expression", cell))) throw new Error("it is of another expression than this page shows");
+  if (receipt.record.answer !== plain($(".answer", cell))) throw new Error("it is of another answer than this page shows");
+  if (!receipt.signature) throw new Error(`it is not signed: ${receipt.unsigned_reason ?? "no reason is given"}`);
+  const jwk = set.keys.find((key) => key.kid === receipt.kid);
+  if (!jwk) throw new Error("its key is not among the published ones");
+  const key = await crypto.subtle.importKey("raw", bytesOf(jwk.x), { name: "Ed25519" }, false, ["verify"]);
+  if (!(await crypto.subtle.verify({ name: "Ed25519" }, key, bytesOf(receipt.signature), bytes))) throw new Error("its signature does not verify");
+  return `The receipt holds: this expression and this answer are what key ${receipt.kid} signed. Checked by this browser.`;
+}
+
+async function showReceiptCheck(button) {
+  const cell = button.closest(".cell"), shown = $("output.receipt", cell);
+  button.disabled = true;
+  shown.replaceChildren("Checking…");
+  const said = document.createElement("p");
+  try {
+    said.textContent = "✓ " + (await checkReceipt(button.dataset.run, cell));
+    said.className = "good";
+  } catch (error) {
+    said.textContent = `✗ The receipt was not verified: ${error.message}.`;
+    said.className = "bad";
+  }
+  shown.replaceChildren(said);
+  button.disabled = false;
+}
+
+/** The cells of the page as Markdown; fences are longer than any in the text. */
+function markdown() {
+  const fenced = (text, language = "") => {
+    const fence = "`".repeat(Math.max(3, 1 + Math.max(0, ...[...text.matchAll(/`+/g)].map((m) => m[0].length))));
+    return `${fence}${language}\n${text}\n${fence}\n`;
+  };
+  return $$(".cell").map((cell) => {
+    const run = $(".in .id", cell)?.textContent;
+    let text = `## In${run ? " " + run : ""}\n\n` + fenced(plain($(".expression", cell)), "wolfram");
+    const printed = $(".printed", cell), answer = $(".answer", cell), problem = $(".problem .detail", cell), verdict = $(".verdict summary", cell);
+    if (printed) text += "\nPrinted:\n\n" + fenced(plain(printed));
+    for (const message of $$(".messages li", cell)) text += "\nMessage:\n\n" + fenced(plain(message));
+    if (answer) text += "\nOut:\n\n" + fenced(plain(answer));
+    if (problem) text += "\nNo answer:\n\n" + fenced(plain(problem));
+    if (verdict) text += `\nCheck: ${verdict.textContent.trim().replace(/^[✓✗–]\s*/u, "")}\n`;
+    return text;
+  }).join("\n");
+}
+
+function save(name, type, text) {
+  const link = document.createElement("a");
+  link.href = URL.createObjectURL(new Blob([text], { type }));
+  link.download = name;
+  link.click();
+  setTimeout(() => URL.revokeObjectURL(link.href), 60_000);
+}
+
+/** Shows what only works with this script. */
+function begin(within) {
+  for (const button of $$(".check-receipt, #markdown, .scripted", within)) button.hidden = false;
+  localize(within);
+}
+
+document.addEventListener("click", (event) => {
+  const on = (selector) => event.target.closest?.(selector);
+  if (on(".check-receipt")) showReceiptCheck(on(".check-receipt"));
+  if (on("#stop")) stop();
+  if (on("#markdown")) save("notebook.md", "text/markdown", markdown());
+  const apply = on(".apply"), input = $("#expression");
+  if (apply && input && !event.ctrlKey && !event.metaKey && !event.shiftKey) {
+    event.preventDefault();
+    input.value = new URL(apply.href).searchParams.get("e");
+    input.focus();
+  }
+});
+
+/** Ends what is being evaluated: the service stops when the connection closes. */
+function stop() {
+  for (const form of $$("form.working")) {
+    form.dataset.stopped = "1";
+    htmx.trigger(form, "htmx:abort");
+  }
+}
+
+const evaluates = (event) => event.target.id === "expression" && event.key === "Enter" && event.shiftKey && !event.isComposing;
+document.addEventListener("keydown", (event) => {
+  if (evaluates(event)) {
+    event.preventDefault();
+    event.target.form.requestSubmit();
+  }
+  if (event.key === "Escape") stop();
+});
+document.addEventListener("keypress", (event) => evaluates(event) && event.preventDefault());
+
+const state = (text) => {
+  const status = $("#state");
+  if (status) status.textContent = text;
+};
+
+/** Uploads a proof as it is, and fills in its id. */
+async function upload(file) {
+  const said = $("#uploaded");
+  said.textContent = "Uploading…";
+  try {
+    const headers = { "Content-Type": "application/x-ndjson" };
+    if (/\.gz$/.test(file.name)) Object.assign(headers, { "Content-Type": "application/gzip", "Content-Encoding": "gzip" });
+    const answer = await fetch("/api/proofs", { method: "POST", body: file, headers, credentials: "same-origin", redirect: "error" });
+    const body = await answer.json();
+    if (!answer.ok) throw new Error(body.detail ?? `the service answered ${answer.status}`);
+    $("#upload").value = body.upload_id;
+    said.textContent = `${file.name}: ${new Intl.NumberFormat().format(body.export_bytes)} bytes, Lean ${body.lean?.version ?? "of no version given"}, SHA-256 ${body.export_sha256}`;
+    $("#declarations").focus();
+  } catch (error) {
+    said.textContent = `${file.name} was not taken: ${error.message}`;
+  }
+}
+
+const drop = $("#drop");
+if (drop) {
+  $("#file").addEventListener("change", (event) => event.target.files[0] && upload(event.target.files[0]));
+  for (const kind of ["dragover", "dragleave", "drop"]) {
+    drop.addEventListener(kind, (event) => {
+      event.preventDefault();
+      drop.classList.toggle("over", kind === "dragover");
+      if (kind === "drop" && event.dataTransfer.files[0]) upload(event.dataTransfer.files[0]);
+    });
+  }
+}
+
+/** Parts of a page that change are asked for again while somebody looks, every so many seconds as they say. */
+let ticks = 0;
+setInterval(() => {
+  ticks++;
+  for (const part of $$("[data-refresh]")) {
+    if (!document.hidden && ticks % Number(part.dataset.refresh) === 0 && !part.contains(getSelection()?.anchorNode?.parentElement)) htmx.trigger(part, "refresh");
+  }
+}, 1000);
+
+const refreshed = new Map(); // the last answer for each part, by its id
+const scrolled = new Map();
+
+document.addEventListener("htmx:beforeSwap", (event) => {
+  const { target, xhr } = event.detail;
+  if (!target.matches("[data-refresh]")) return;
+  // What is refreshed keeps what it shows while the service is away, and is left alone while nothing has changed.
+  if (xhr.status >= 400 || refreshed.get(target.id) === xhr.responseText) event.detail.shouldSwap = false;
+  else refreshed.set(target.id, xhr.responseText);
+  scrolled.set(target.id, $(".scroll", target)?.scrollLeft ?? 0);
+});
+document.addEventListener("htmx:afterSwap", (event) => {
+  const list = $(`#${event.detail.target.id} .scroll`);
+  if (list && scrolled.has(event.detail.target.id)) list.scrollLeft = scrolled.get(event.detail.target.id);
+});
+document.addEventListener("htmx:beforeRequest", (event) => {
+  const form = event.detail.elt;
+  if (!form.closest("#evaluate, .examples")) return;
+  delete form.dataset.stopped;
+  for (const each of $$("#evaluate, .examples")) each.classList.add("working");
+  state("Evaluating");
+});
+document.addEventListener("htmx:afterRequest", (event) => {
+  const form = event.detail.elt;
+  if (!form.closest("#evaluate, .examples")) return;
+  for (const each of $$("#evaluate, .examples")) each.classList.remove("working");
+  state(event.detail.xhr.status ? "" : form.dataset.stopped ? "Stopped. What had been computed is lost." : "The service did not answer: whether it evaluated this is not known. Your history tells.");
+});
+document.addEventListener("htmx:afterSettle", (event) => {
+  begin(document);
+  const cell = $("#cells > .cell:last-child");
+  if (event.detail.target.id !== "cells" || !cell) return;
+  cell.scrollIntoView({ block: "nearest" });
+  const input = $("#expression");
+  if (document.activeElement === input && !$(".problem", cell)) input.select(); // what is typed next is the next question
+});
+begin(document);

@@ -1,0 +1,207 @@
+package workbench
+
+import (
+	"cmp"
+	"net/http"
+	"net/url"
+	"strconv"
+	"unicode/utf8"
+
+	"reckon/domain/run"
+	"reckon/internal/httpkit"
+	"reckon/internal/view"
+)
+
+// maxPrefilled bounds the expression that an address may bring along, in bytes.
+const maxPrefilled = 4000
+
+// example is an expression to begin with.
+type example struct{ Expression, About string }
+
+// examples are answered anonymously, and each answer is checked.
+var examples = []example{
+	{"Integrate[x^2 Sin[x], x]", "an integral"},
+	{"Solve[x^2 - 5 x + 6 == 0, x]", "an equation"},
+	{"D[Exp[-x^2], x]", "a derivative"},
+	{"Factor[x^4 - 1]", "a polynomial"},
+	{"FactorInteger[2026]", "prime factors"},
+}
+
+// evaluateShown is what the first page shows.
+type evaluateShown struct {
+	Expression string // in the form
+	SessionID  string
+	Sessions   []sessionRow
+	Examples   []example
+	Cells      []cell
+}
+
+type sessionRow struct {
+	SessionID string `json:"session_id"`
+}
+
+// cell is a question with what came of it: an answer, or a problem.
+type cell struct {
+	Expression  string
+	Answer      *view.Evaluation
+	Anonymous   bool // nothing was kept: there is no run, receipt or picture
+	Problem     *refusal
+	Suggestions []applied
+	Left        *left // of what may be asked without an account
+}
+
+// left is what is left of an allowance.
+type left struct{ Limit, Remaining string }
+
+// applied is a suggestion with the whole expression as it would be with it.
+type applied struct {
+	httpkit.Suggestion
+	Expression string
+	Address    string
+}
+
+func (v *visit) evaluatePage() {
+	page := evaluateShown{Examples: examples, Expression: v.r.URL.Query().Get("e"), SessionID: v.r.URL.Query().Get("session_id")}
+	if len(page.Expression) > maxPrefilled || !utf8.ValidString(page.Expression) {
+		page.Expression = ""
+	}
+	v.showEvaluate(page, nil)
+}
+
+// showEvaluate shows the page; problem is that of its only cell, whose status the page has.
+func (v *visit) showEvaluate(page evaluateShown, problem *refusal) {
+	if v.who().SignedIn {
+		var live struct{ Sessions []sessionRow }
+		if _, refused := v.ask(http.MethodGet, "/api/sessions", nil, &live); refused == nil {
+			page.Sessions = live.Sessions
+		}
+	}
+	v.showWithStatus("evaluate", shown{Title: "Evaluate", Section: "evaluate", Page: page}, problem)
+}
+
+// evaluateForm evaluates as the person whom the form was made for: a form of somebody signed in is not evaluated without the account.
+func (v *visit) evaluateForm() {
+	asked := cell{Expression: v.field("expression"), Anonymous: v.field("account") == ""}
+	body, route := map[string]string{"expression": asked.Expression}, "/api/public/evaluate"
+	session := v.field("session_id")
+	if !asked.Anonymous {
+		route = "/api/evaluate"
+		if session != "" {
+			body["session_id"] = session
+		}
+	}
+	answer := &view.Evaluation{}
+	reply, problem := v.ask(http.MethodPost, route, body, answer)
+	var found []httpkit.Suggestion
+	if problem != nil {
+		asked.Problem, found = problem, problem.Suggestions
+	} else {
+		asked.Answer, found = answer, answer.Suggestions
+		asked.Answer.Warnings = ofEngine(*answer)
+		if limit := reply.Header().Get("X-RateLimit-Limit"); asked.Anonymous && limit != "" {
+			asked.Left = &left{limit, reply.Header().Get("X-RateLimit-Remaining")}
+		}
+	}
+	asked.Suggestions = apply(asked.Expression, found)
+	v.showEvaluate(evaluateShown{Examples: examples, SessionID: session, Cells: []cell{asked}}, problem)
+}
+
+// ofEngine are the warnings that are not the messages of suggestions.
+func ofEngine(e view.Evaluation) (warnings []string) {
+	suggested := map[string]bool{}
+	for _, s := range e.Suggestions {
+		suggested[s.Message] = true
+	}
+	for _, w := range e.Warnings {
+		if !suggested[w] {
+			warnings = append(warnings, w)
+		}
+	}
+	return warnings
+}
+
+// apply writes out what an expression would be with each suggestion.
+func apply(expression string, found []httpkit.Suggestion) (all []applied) {
+	text := []rune(expression)
+	for _, s := range found {
+		with := applied{Suggestion: s}
+		if 0 <= s.Range.Start && s.Range.Start <= s.Range.End && s.Range.End <= len(text) {
+			with.Expression = string(text[:s.Range.Start]) + s.Replacement + string(text[s.Range.End:])
+			if len(with.Expression) <= maxPrefilled {
+				with.Address = "/?e=" + url.QueryEscape(with.Expression)
+			}
+		}
+		all = append(all, with)
+	}
+	return all
+}
+
+// receiptShown is a run as its receipt tells it.
+type receiptShown struct {
+	Receipt receipt
+	Plot    bool
+	Found   *finding // by the check that was just asked for
+}
+
+type receipt struct {
+	ID             string
+	Signature      *string
+	KID            *string
+	UnsignedReason string `json:"unsigned_reason"`
+	Record         struct {
+		RunID        int64 `json:"run_id"`
+		Expression   string
+		Answer       string
+		Status       run.Status
+		Warnings     []string
+		Engine       struct{ Name, Revision string }
+		Source       string
+		SessionID    *string `json:"session_id"`
+		EvaluatedAt  string  `json:"evaluated_at"`
+		Verification *struct {
+			Verdict run.Verdict
+			Basis   run.Basis
+			Method  string
+		}
+	}
+}
+
+// finding is what a check that was asked for found.
+type finding struct {
+	view.Verification
+	Reason *run.InconclusiveReason
+}
+
+func (v *visit) runPage() { v.showRun(nil, nil) }
+
+// checkForm has the run checked with the time that a request has.
+func (v *visit) checkForm() {
+	id, err := strconv.ParseInt(v.r.PathValue("id"), 10, 64)
+	if err != nil {
+		v.showRun(nil, nil)
+		return
+	}
+	found := &finding{}
+	_, problem := v.ask(http.MethodPost, "/api/verify", map[string]int64{"run_id": id}, found)
+	if problem != nil {
+		found = nil
+	}
+	v.showRun(found, problem)
+}
+
+// showRun shows a run; refused is why it was not checked.
+func (v *visit) showRun(found *finding, refused *refusal) {
+	id, err := strconv.ParseInt(v.r.PathValue("id"), 10, 64)
+	page := receiptShown{Found: found}
+	var problem *refusal
+	if err != nil || id < 1 {
+		problem = &refusal{Problem: *httpkit.NoSuchRun.Problem("runs are numbered from 1")}
+	} else {
+		_, problem = v.ask(http.MethodGet, view.ReceiptPath(id), nil, &page.Receipt)
+	}
+	if problem == nil {
+		reply, _ := v.ask(http.MethodGet, view.PlotPath(id), nil, nil)
+		page.Plot = reply != nil
+	}
+	v.showWithStatus("run", shown{Title: "Run " + v.r.PathValue("id"), Section: "history", Problem: problem, Refused: refused, Page: page}, cmp.Or(problem, refused))
+}

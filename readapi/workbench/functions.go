@@ -1,0 +1,120 @@
+package workbench
+
+import (
+	"fmt"
+	"html/template"
+	"net/url"
+	"strconv"
+	"strings"
+	"unicode"
+
+	"reckon/domain/run"
+	"reckon/domain/scope"
+	"reckon/internal/view"
+)
+
+// functions are those that templates call.
+var functions = template.FuncMap{
+	"visible": visible, "basis": view.BasisInWords, "shownBy": view.ShownBy, "reason": reasonInWords, "money": money, "seconds": seconds, "badge": badgeOf, "choice": chosen, "page": url.PathEscape, "scopes": scope.All,
+}
+
+// visible is a text of anybody's as it can be shown: characters that are not seen, or that change the order in which others are, stand as
+// their code points. The script that checks receipts reads them back from data-char.
+func visible(text string) template.HTML {
+	if !strings.ContainsFunc(text, unseen) {
+		return template.HTML(template.HTMLEscapeString(text)) //nolint:gosec // escaped
+	}
+	var b strings.Builder
+	for _, r := range text {
+		if unseen(r) {
+			code := strings.ToUpper(strconv.FormatInt(int64(r), 16))
+			code = strings.Repeat("0", max(0, 4-len(code))) + code
+			b.WriteString(`<span class="unseen" data-char="` + code + `">U+` + code + `</span>`)
+		} else {
+			b.WriteString(template.HTMLEscapeString(string(r)))
+		}
+	}
+	return template.HTML(b.String()) //nolint:gosec // escaped
+}
+
+// unseen tells whether a browser does something else with a character than to show it.
+func unseen(r rune) bool {
+	return r != '\n' && r != '\t' && (unicode.IsControl(r) || unicode.Is(unicode.Cf, r))
+}
+
+// reasonInWords says why nothing was learned.
+func reasonInWords(reason run.InconclusiveReason) string {
+	if words, known := reasons[reason]; known {
+		return words
+	}
+	return string(reason)
+}
+
+var reasons = map[run.InconclusiveReason]string{
+	"cross_check_agrees":      "an independent way came to the same: support, not proof",
+	"no_check_for_head":       "no rule covers this function",
+	"no_check_for_shape":      "a rule covers this function, but not called like this; writing it another way may help",
+	"answer_not_usable":       "the answer is not in a form that can be checked",
+	"simplify_did_not_reduce": "the difference could be shown neither to vanish nor not to",
+	"check_timed_out":         "the check did not finish in its time",
+	"check_engine_error":      "the check's own engine failed",
+	"check_not_permitted":     "the expression uses something that the check may not run",
+}
+
+// badge is how a status or verdict is shown: in a word, a mark and a colour, so that none of them is needed alone.
+type badge struct{ Mark, Class, Words string }
+
+var badges = map[string]badge{
+	"verified": {"✓", "good", "verified"}, "refuted": {"✗", "bad", "refuted"}, "inconclusive": {"–", "open", "inconclusive"}, "rejected": {"✗", "bad", "rejected"}, "unsupported": {"?", "open", "unsupported"},
+	"success": {"✓", "open", "answered"}, "unevaluated": {"–", "open", "no answer"}, "plot_omitted": {"–", "open", "graphic too large"}, "timeout": {"✗", "bad", "out of time"}, "error": {"✗", "bad", "ended without an answer"},
+	"queued": {"…", "open", "queued"}, "running": {"▸", "open", "running"}, "succeeded": {"✓", "open", "done"}, "failed": {"✗", "bad", "failed"}, "cancelled": {"–", "open", "cancelled"}, "lost": {"✗", "bad", "lost"},
+	"supported": {"✓", "good", "supported"}, "divergent": {"≠", "bad", "divergent"}, "blocked": {"–", "open", "blocked"},
+	"checked": {"✓", "open", "no fault found"}, "refused": {"✗", "bad", "would be refused"}, "undecided": {"?", "open", "undecided"},
+	"active": {"✓", "open", "active"}, "past_due": {"!", "bad", "past due"}, "ending": {"–", "open", "ending"}, "open": {"!", "open", "open"}, "paid": {"✓", "open", "paid"}, "voided": {"–", "open", "voided"},
+}
+
+// badgeOf takes any kind of text: each domain package has its own.
+func badgeOf(status any) badge {
+	name := fmt.Sprint(status)
+	if known, ok := badges[name]; ok {
+		return known
+	}
+	return badge{"?", "open", name}
+}
+
+// option is one of those that a field of a form offers.
+type option struct {
+	Value, Words string
+	Chosen       bool
+}
+
+// chosen are the options of a field, of which the first means all.
+func chosen(value string, all string, values ...string) []option {
+	options := []option{{"", all, value == ""}}
+	for _, v := range values {
+		options = append(options, option{v, badgeOf(v).Words, v == value})
+	}
+	return options
+}
+
+// hundredths are the currencies of which we know that their smallest unit is a hundredth (ISO 4217).
+var hundredths = map[string]bool{"USD": true, "EUR": true, "GBP": true, "CHF": true, "CAD": true, "AUD": true}
+
+// money is an amount in the currency's smallest unit, in words.
+func money(minor int64, currency string) string {
+	if !hundredths[currency] {
+		return fmt.Sprintf("%d of the smallest unit of %s", minor, currency)
+	}
+	return fmt.Sprintf("%d.%02d %s", minor/100, minor%100, currency)
+}
+
+// seconds is a time in milliseconds, in words.
+func seconds(ms int64) string {
+	switch {
+	case ms >= 120_000 && ms%60_000 == 0:
+		return strconv.FormatInt(ms/60_000, 10) + " min"
+	case ms >= 1000 && ms%1000 == 0:
+		return strconv.FormatInt(ms/1000, 10) + " s"
+	}
+	return strconv.FormatInt(ms, 10) + " ms"
+}

@@ -1,0 +1,94 @@
+package workbench
+
+import (
+	"net/http"
+	"net/url"
+	"strings"
+
+	"reckon/domain/certificate"
+)
+
+// proofsShown is the form for a proof and the account's certificates.
+type proofsShown struct {
+	Certificates []certificate.Record `json:"certificates"`
+	Next         *string              `json:"next_before"`
+	Older        string
+	UploadID     string
+	Names        string // of declarations, one a line
+	Report       *proofReport
+	Problem      *refusal // of the form
+}
+
+// proofReport is what an inspection found.
+type proofReport struct {
+	WouldBe      string               `json:"would_be"`
+	Refusal      *certificate.Refusal `json:"refusal"`
+	Declarations []struct {
+		Name, Kind   string
+		Statement    *string
+		Axioms       []string
+		ReachesSorry bool `json:"reaches_sorry"`
+	} `json:"declarations"`
+	AxiomsUsed     []string                 `json:"axioms_used"`
+	Conformance    *certificate.Conformance `json:"conformance"`
+	Own            *certificate.Own         `json:"own_definitions"`
+	InExport       int64                    `json:"declarations_in_export"`
+	RemainingToday int64                    `json:"jobs_remaining_today"`
+	ElapsedMS      int64                    `json:"elapsed_ms"`
+}
+
+func (v *visit) proofsPage() { v.showProofs(proofsShown{}) }
+
+func (v *visit) showProofs(page proofsShown) {
+	asked, given := url.Values{"limit": {"20"}}, v.given("before")
+	for name, value := range given {
+		asked.Set(name, value)
+	}
+	_, problem := v.ask(http.MethodGet, "/api/certificates?"+asked.Encode(), nil, &page)
+	page.Older = v.older("/proofs", given, page.Next)
+	s := shown{Title: "Proofs", Section: "proofs", Page: page, Problem: problem}
+	if problem == nil {
+		problem = page.Problem
+	}
+	v.showWithStatus("proofs", s, problem)
+}
+
+// proofForm inspects an upload, or submits it to be checked, as its button says.
+func (v *visit) proofForm() {
+	page := proofsShown{UploadID: v.field("upload_id"), Names: v.field("declarations")}
+	body := map[string]any{"upload_id": page.UploadID, "declarations": namesIn(page.Names)}
+	if v.field("do") == "check" {
+		body["kind"] = "proof"
+		body["idempotency_key"] = "workbench-" + page.UploadID // an upload is checked once
+		var made jobRow
+		if _, page.Problem = v.ask(http.MethodPost, "/api/jobs", body, &made); page.Problem == nil {
+			v.showJob(made)
+			return
+		}
+	} else {
+		page.Report = &proofReport{}
+		if _, page.Problem = v.ask(http.MethodPost, "/api/proofs/validate", body, page.Report); page.Problem != nil {
+			page.Report = nil
+		}
+	}
+	v.showProofs(page)
+}
+
+// namesIn are the lines of a text that are not empty.
+func namesIn(text string) []string {
+	names := []string{}
+	for line := range strings.Lines(text) {
+		if name := strings.TrimSpace(line); name != "" {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+// certificatePage is for anybody.
+func (v *visit) certificatePage() {
+	var issued certificate.Public
+	id := v.r.PathValue("id")
+	_, problem := v.ask(http.MethodGet, "/api/certificates/"+url.PathEscape(id)+"/public", nil, &issued)
+	v.show("certificate", shown{Title: "Certificate", Section: "proofs", Problem: problem, Page: issued})
+}

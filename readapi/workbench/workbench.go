@@ -1,0 +1,273 @@
+package workbench
+
+import (
+	"bytes"
+	"context"
+	"embed"
+	"encoding/json"
+	"errors"
+	"html/template"
+	"io/fs"
+	"net/http"
+	"strings"
+	"time"
+
+	"reckon/domain/event"
+	"reckon/internal/httpkit"
+	"reckon/readapi/workbench/htmx"
+)
+
+// Services are what the pages are served from.
+type Services struct {
+	API *httpkit.API // with all its other routes
+}
+
+// policy of every page: its scripts, styles and pictures are this service's, its forms and requests come here, and nobody frames it.
+const policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
+
+// assetPolicy: what is no page runs and loads nothing.
+const assetPolicy = "default-src 'none'; frame-ancestors 'none'"
+
+// assetsFor is how long browsers keep scripts and styles before they ask whether they are still the same.
+const assetsFor = 5 * time.Minute
+
+// maxFormBytes bounds the form of a page: a JSON body at its limit, each byte of it percent-encoded.
+const maxFormBytes = 3*httpkit.MaxJSONBytes + 64<<10
+
+// Register serves the pages.
+func (s Services) Register() {
+	s.asset("/assets/workbench.css", "text/css; charset=utf-8", read("assets/workbench.css"))
+	s.asset("/assets/workbench.js", "text/javascript; charset=utf-8", read("assets/workbench.js"))
+	s.asset("/assets/icon.svg", "image/svg+xml", read("assets/icon.svg"))
+	s.asset("/assets/htmx.js", "text/javascript; charset=utf-8", htmx.Script)
+	s.get("/", (*visit).evaluatePage)
+	s.post("/", (*visit).evaluateForm)
+	s.get("/runs/{id}", (*visit).runPage)
+	s.post("/runs/{id}", (*visit).checkForm)
+	s.get("/sign-in", (*visit).signInPage)
+	s.post("/sign-in", (*visit).signInForm)
+	s.get("/sign-up", (*visit).signUpPage)
+	s.post("/sign-up", (*visit).signUpForm)
+	s.post("/sign-out", (*visit).signOutForm)
+	s.get("/history", (*visit).historyPage)
+	s.get("/jobs", (*visit).jobsPage)
+	s.post("/jobs", (*visit).submitForm)
+	s.get("/jobs/{id}", (*visit).jobPage)
+	s.post("/jobs/{id}", (*visit).cancelForm)
+	s.get("/proofs", (*visit).proofsPage)
+	s.post("/proofs", (*visit).proofForm)
+	s.get("/certificates/{id}", (*visit).certificatePage)
+	s.get("/reference", (*visit).referencePage)
+	s.get("/reference/{name}", (*visit).symbolPage)
+	s.get("/plans", (*visit).plansPage)
+	s.get("/account", (*visit).accountPage)
+	s.post("/account", (*visit).accountForm)
+}
+
+type assetOutput struct {
+	ContentType string `header:"Content-Type"`
+	Policy      string `header:"Content-Security-Policy"`
+	Body        []byte
+}
+
+func (s Services) asset(path, contentType string, body []byte) {
+	httpkit.Handle(s.API, httpkit.Route{Method: http.MethodGet, Path: path, ID: strings.NewReplacer("/", "-", ".", "-").Replace(path[1:]), PublicFor: assetsFor, FixedBody: true, ContentType: contentType},
+		func(context.Context, *struct{}) (*assetOutput, error) {
+			return &assetOutput{ContentType: contentType, Policy: assetPolicy, Body: body}, nil
+		})
+}
+
+func (s Services) get(path string, page func(*visit)) {
+	httpkit.HandleRaw(s.API, http.MethodGet, path, 0, func(w http.ResponseWriter, r *http.Request) { page(&visit{w: w, r: r, api: s.API}) })
+}
+
+func (s Services) post(path string, page func(*visit)) {
+	httpkit.HandleRaw(s.API, http.MethodPost, path, maxFormBytes, func(w http.ResponseWriter, r *http.Request) {
+		v := &visit{w: w, r: r, api: s.API}
+		if problem := v.readForm(); problem != nil {
+			v.show("problem", shown{Title: problem.Title, Problem: problem})
+			return
+		}
+		page(v)
+	})
+}
+
+//go:embed pages assets
+var files embed.FS
+
+func read(path string) []byte {
+	content, err := files.ReadFile(path)
+	if err != nil {
+		panic(err) // it is embedded
+	}
+	return content
+}
+
+// templates are the pages by name, each with the layout and the parts that pages share.
+var templates = parse()
+
+func parse() map[string]*template.Template {
+	shared := template.Must(template.New("layout").Option("missingkey=zero").Funcs(functions).ParseFS(files, "pages/layout.html", "pages/parts.html"))
+	found, err := fs.Glob(files, "pages/page_*.html")
+	if err != nil {
+		panic(err)
+	}
+	all := map[string]*template.Template{}
+	for _, path := range found {
+		name := strings.TrimSuffix(strings.TrimPrefix(path, "pages/page_"), ".html")
+		all[name] = template.Must(template.Must(shared.Clone()).ParseFS(files, path))
+	}
+	return all
+}
+
+// shown is what the layout shows of a page.
+type shown struct {
+	Title   string
+	Section string // of the navigation that the page belongs to
+	Person  person
+	Here    string   // path and query of this page, to come back to
+	Problem *refusal // why there is nothing more to show
+	Refused *refusal // what was asked for on the page
+	Page    any
+}
+
+// visit is one request for a page.
+type visit struct {
+	w      http.ResponseWriter
+	r      *http.Request
+	api    *httpkit.API
+	person *person
+}
+
+// refusal is a problem that a route answered with.
+type refusal struct {
+	httpkit.Problem
+	Wait string // Retry-After, in seconds; empty: none was given
+}
+
+// ask answers a request to a route of the API as this page's reader; body is sent as JSON unless it is nil, and the answer is decoded
+// into answer unless that is nil. The reply of a refusal is nil.
+func (v *visit) ask(method, target string, body, answer any) (*httpkit.Reply, *refusal) {
+	var sent []byte
+	if body != nil {
+		encoded, err := json.Marshal(body)
+		if err != nil {
+			return nil, v.broken(err)
+		}
+		sent = encoded
+	}
+	request := httpkit.RequestOf(v.r.Context())
+	reply := v.api.ServeFor(v.r.Context(), httpkit.Delegation{Of: v.r, Source: event.SourceWeb, Agent: request.Agent}, method, target, sent)
+	if reply.Status >= http.StatusBadRequest {
+		problem := &refusal{Wait: reply.Header().Get("Retry-After")}
+		if err := json.Unmarshal(reply.Body, &problem.Problem); err != nil || problem.Status == 0 {
+			return nil, v.broken(errors.New("an answer of the API cannot be read"))
+		}
+		return nil, problem
+	}
+	if answer != nil {
+		if err := json.Unmarshal(reply.Body, answer); err != nil {
+			return nil, v.broken(err)
+		}
+	}
+	return reply, nil
+}
+
+// broken is the refusal for a mistake of the program.
+func (v *visit) broken(err error) *refusal {
+	return &refusal{Problem: *httpkit.Internal.Problem("something went wrong here: %v", err)}
+}
+
+// readForm reads the form that was sent. Its text is held to what JSON bodies are: UTF-8, no name twice.
+func (v *visit) readForm() *refusal {
+	if err := v.r.ParseForm(); err != nil {
+		if tooLong, is := errors.AsType[*http.MaxBytesError](err); is {
+			return &refusal{Problem: *httpkit.TooLarge.Problem("the form is larger than %d bytes", tooLong.Limit)}
+		}
+		return &refusal{Problem: *httpkit.InvalidRequest.Problem("the form cannot be read")}
+	}
+	return nil
+}
+
+// field is a text of the form, with the line ends of JSON rather than those of forms.
+func (v *visit) field(name string) string {
+	return strings.ReplaceAll(v.r.PostFormValue(name), "\r\n", "\n")
+}
+
+// person is who reads the page, as far as the page knows.
+type person struct {
+	SignedIn bool
+	Plan     string   // in force; empty: not known
+	Problem  *refusal // why it is not known who it is
+}
+
+// who asks who reads the page, once.
+func (v *visit) who() person {
+	if v.person != nil {
+		return *v.person
+	}
+	v.person = &person{}
+	if !v.hasSession() {
+		return *v.person
+	}
+	var subscription *struct{ Plan string }
+	switch _, problem := v.ask(http.MethodGet, "/billing/subscription", nil, &subscription); {
+	case problem == nil:
+		v.person.SignedIn = true
+		if subscription != nil {
+			v.person.Plan = subscription.Plan
+		}
+	case problem.Status != http.StatusUnauthorized:
+		v.person.Problem = problem
+	}
+	return *v.person
+}
+
+// hasSession tells whether the request has any credential that could be somebody's.
+func (v *visit) hasSession() bool {
+	return v.r.Header.Get("Cookie") != "" || v.r.Header.Get("Authorization") != ""
+}
+
+// show answers with a page. Its status is that of the problem, if it has one.
+func (v *visit) show(name string, s shown) { v.showWithStatus(name, s, s.Problem) }
+
+// showWithStatus answers with a page that shows a problem, if there is one, in a place of its own.
+func (v *visit) showWithStatus(name string, s shown, problem *refusal) {
+	s.Person = v.who()
+	s.Here = v.r.URL.RequestURI()
+	if v.r.Method == http.MethodPost {
+		s.Here = v.r.URL.Path
+	}
+	var body bytes.Buffer
+	status := http.StatusOK
+	if problem != nil {
+		status = problem.Status
+	}
+	if err := templates[name].ExecuteTemplate(&body, "layout", s); err != nil {
+		panic(err) // the templates and what they show are ours
+	}
+	header := v.w.Header()
+	header.Set("Content-Type", "text/html; charset=utf-8")
+	header.Set("Content-Security-Policy", policy)
+	header.Set("Referrer-Policy", "same-origin") // with no-referrer browsers send forms with Origin: null
+	if problem != nil && problem.Wait != "" {
+		header.Set("Retry-After", problem.Wait)
+	}
+	v.w.WriteHeader(status)
+	_, _ = v.w.Write(body.Bytes()) // an error: the browser has gone
+}
+
+// go on to another page, by GET.
+func (v *visit) redirect(to string) {
+	v.w.Header().Set("Location", to)
+	v.w.WriteHeader(http.StatusSeeOther)
+}
+
+// local is an address of this service to go on to, or the first page where it is none.
+func local(to string) string {
+	unsafe := strings.ContainsFunc(to, func(r rune) bool { return r <= ' ' || r == '\\' || r == 0x7f })
+	if !strings.HasPrefix(to, "/") || strings.HasPrefix(to, "//") || unsafe {
+		return "/"
+	}
+	return to
+}

@@ -1,0 +1,420 @@
+package workbench_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"strings"
+	"testing"
+	"time"
+
+	"reckon/internal/httpkit"
+	"reckon/test/apitest"
+	"reckon/test/browser"
+)
+
+// served is an API whose clock tells the browser's time, by which it judges when a cookie ends.
+func served(t *testing.T, o apitest.Options) *apitest.Server {
+	t.Helper()
+	s := apitest.Start(t, o)
+	s.Clock.Pass(time.Since(s.Clock.Now()))
+	return s
+}
+
+// signIn opens an account for the browser's person by the pages.
+func signIn(t *testing.T, b *browser.Tab, s *apitest.Server) *apitest.User {
+	t.Helper()
+	user := s.NewUser(t)
+	b.Go(s.URL + "/sign-in")
+	b.Fill("#email", user.Email)
+	b.Fill("#password", user.Password)
+	b.Click("main button.primary")
+	b.Until(`location.pathname === "/" && document.querySelector('form[action="/sign-out"]')`)
+	return user
+}
+
+// sound reports what is wrong with the page as it stands: barriers, and what is wider than a small window.
+func sound(t *testing.T, b *browser.Tab, what string) {
+	t.Helper()
+	for _, scheme := range []string{"light", "dark"} {
+		b.Show(360, 740, scheme)
+		if wide := b.Wide(); wide != "0" {
+			t.Errorf("%s: %s px wider than a window of 360", what, wide)
+		}
+		for _, barrier := range b.Barriers() {
+			t.Errorf("%s, %s: %s", what, scheme, barrier)
+		}
+	}
+	b.Show(1280, 900, "light")
+}
+
+// clean reports violations of policies and errors of scripts on all pages so far.
+func clean(t *testing.T, b *browser.Tab) {
+	t.Helper()
+	for _, fault := range b.Faults() {
+		t.Error(fault)
+	}
+}
+
+// TestFirstVisit: the first page is small, and answers without an account.
+func TestFirstVisit(t *testing.T) {
+	b := browser.New(t)
+	s := served(t, apitest.Options{})
+	b.Go(s.URL + "/")
+	if bytes := b.Transferred(); bytes < 10_000 || bytes >= 200_000 {
+		t.Errorf("%d bytes came for the first page", bytes)
+	}
+	sound(t, b, "the first page")
+	b.Fill("#expression", "1+1")
+	b.Click("#evaluate button.primary")
+	b.Has("#cells .answer", "2")
+	b.Has("#cells .verdict.refuted summary", "Refuted: this answer is wrong") // as the stand-in has it; test/e2e has the real one
+	b.Has("#cells .verdict", "1+1 - (2)")
+	b.Has("#cells", "Nothing of this is kept")
+	sound(t, b, "a checked answer")
+	b.Click(".examples button")
+	b.Until(`document.querySelectorAll("#cells > .cell").length === 2`)
+	clean(t, b)
+}
+
+// TestAnswersOfEveryKind: what is no answer is not shown as one, with and without an account.
+func TestAnswersOfEveryKind(t *testing.T) {
+	b := browser.New(t)
+	s := served(t, apitest.Options{})
+	evaluate := func(expression, shows string, within string) {
+		t.Helper()
+		before := b.Eval(`document.querySelectorAll("#cells > .cell").length`)
+		b.Fill("#expression", expression)
+		b.Eval(`(document.querySelector("#expression").focus(), "")`)
+		b.ShiftEnter()
+		b.Until(`document.querySelectorAll("#cells > .cell").length > ` + before)
+		b.Has("#cells > .cell:last-child "+within, shows)
+	}
+	b.Go(s.URL + "/")
+	evaluate("1 + 1", "Refuted: this answer is wrong", ".verdict")
+	evaluate("Sin[x]", "This is no answer", ".note")
+	evaluate("Sin[x]", "Not checked", ".verdict")
+	evaluate("sin(x)", "Sin[x]", ".suggestions")
+	b.Click("#cells > .cell:last-child .apply")
+	b.Until(`document.querySelector("#expression").value === "Sin[x]"`)
+	evaluate("Import[x]", "Import", ".problem")
+	evaluate("f[", "syntax_error", ".problem")
+	evaluate("endless", "stopped", ".problem")
+	evaluate(strings.Repeat("1+", 300)+"1", "400", ".problem")
+	sound(t, b, "answers without an account")
+	signIn(t, b, s)
+	evaluate("Print[<&>]", "<&>", ".printed")
+	evaluate("Print[<&>]", "Print::note: <&>", ".messages")
+	evaluate("Plot[x,{x,0,1}]", "-Graphics-", ".answer")
+	b.Until(`document.querySelector("#cells > .cell:last-child img.plot")?.complete`)
+	evaluate("While[True]", "compute budget", ".problem")
+	evaluate("Quit[]", "without a receipt", ".problem")
+	sound(t, b, "answers with an account")
+	clean(t, b)
+}
+
+// TestHostileTextIsText: whatever an expression or its answer holds is shown as characters.
+func TestHostileTextIsText(t *testing.T) {
+	b := browser.New(t)
+	s := served(t, apitest.Options{})
+	signIn(t, b, s)
+	for i, hostile := range []string{
+		`<script>document.title="run"</script>`, `"><img src=x onerror="document.title='run'">`, `<svg onload="document.title='run'">`, "a\u202eb\u2066c\u200b\u0007d", "\n\nx\n", `{{.}}`, `<!--`, `</textarea></pre>x`,
+		strings.Repeat("<b>é", 200_000),
+	} {
+		b.Fill("#expression", hostile)
+		b.Click("#evaluate button.primary")
+		b.Until(fmt.Sprintf(`document.querySelectorAll("#cells > .cell").length === %d`, i+1))
+		shown := b.Eval(`plain(document.querySelector("#cells > .cell:last-child .expression"))`)
+		if shown != hostile {
+			t.Errorf("%.60q is shown as %.60q", hostile, shown)
+		}
+	}
+	if made := b.Eval(`document.querySelectorAll("#cells script, #cells img, #cells svg, #cells b").length + " " + document.title`); made != "0 Evaluate · Reckon" {
+		t.Error(made)
+	}
+	if seen := b.Text("#cells > .cell:nth-child(4) .expression"); !strings.Contains(seen, "U+202E") || strings.Contains(seen, "\u202e") {
+		t.Errorf("%q", seen)
+	}
+	clean(t, b)
+}
+
+// TestStopping: what takes long is stopped from the keyboard, and the page says what became of it.
+func TestStopping(t *testing.T) {
+	b := browser.New(t)
+	s := served(t, apitest.Options{})
+	user := signIn(t, b, s)
+	b.Fill("#expression", "wait")
+	b.ShiftEnter()
+	b.Has("#state", "Evaluating")
+	for s.Evaluated.Load() == 0 {
+		time.Sleep(10 * time.Millisecond)
+	}
+	b.Escape()
+	b.Has("#state", "Stopped")
+	// It is in the history once the service has noticed.
+	for !strings.Contains(string(user.Do(t, http.MethodGet, "/api/history", "").OK(t).Body), `"status":"error"`) {
+		time.Sleep(10 * time.Millisecond)
+	}
+	b.Fill("#expression", "1+1")
+	b.ShiftEnter()
+	b.Has("#cells .answer", "2")
+	clean(t, b)
+}
+
+// TestPagesAndTheirPolicy: every page may be read by whom it is for, says in its status what it says in words, and is served with its policy.
+func TestPagesAndTheirPolicy(t *testing.T) {
+	s := apitest.Start(t, apitest.Options{})
+	user := s.NewUser(t)
+	for path, want := range map[string][2]int{ // without a session, with one
+		"/": {200, 200}, "/?e=x%3Cy": {200, 200}, "/sign-in": {200, 200}, "/sign-up": {200, 200}, "/sign-in?next=%2Fx": {200, 200}, "/runs/1": {401, 404}, "/runs/x": {404, 404}, "/runs/%3Cscript%3E": {404, 404},
+		"/history": {401, 200}, "/history?verdict=verified&query=%3C&status=": {401, 200}, "/history?status=nonsense": {401, 400}, "/history?from=x": {401, 400}, "/history?before=x": {401, 400}, "/jobs": {401, 200}, "/jobs?kind=qsim&status=lost": {401, 200}, "/jobs/x": {401, 404},
+		"/proofs": {401, 200}, "/account": {401, 200}, "/plans": {200, 200}, "/reference": {200, 200}, "/reference?q=%3Cscript%3E": {200, 200}, "/reference?offset=-1": {400, 400}, "/reference/Factor": {200, 200}, "/reference/Factr": {404, 404}, "/reference/a%2Fb%3F": {404, 404},
+		"/certificates/x": {404, 404}, "/certificates/b3e2c1d0-5f4a-4c3b-8d2e-1f0a9b8c7d6e": {404, 404},
+	} {
+		for i, cookie := range []string{"", user.Cookie} {
+			a := s.Do(t, http.MethodGet, path, "", "Cookie", cookie)
+			if a.Status != want[i] || a.Header.Get("Content-Type") != "text/html; charset=utf-8" || !strings.Contains(a.Header.Get("Content-Security-Policy"), "script-src 'self';") ||
+				a.Header.Get("Cache-Control") != "no-store" || strings.Contains(string(a.Body), "<script>") || strings.Contains(string(a.Body), " style=") || strings.Contains(string(a.Body), " onclick=") {
+				t.Errorf("%s with %q: %d %v\n%.300s", path, cookie, a.Status, a.Header, a.Body)
+			}
+		}
+	}
+}
+
+// form posts a form as a browser does that has come from somewhere.
+func form(t *testing.T, s *apitest.Server, path, cookie, origin string, fields url.Values) apitest.Answer {
+	t.Helper()
+	request, err := http.NewRequest(http.MethodPost, s.URL+path, strings.NewReader(fields.Encode()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, value := range map[string]string{"Content-Type": "application/x-www-form-urlencoded", "Cookie": cookie, "Origin": origin} {
+		if value != "" {
+			request.Header.Set(name, value)
+		}
+	}
+	response, err := s.Client().Transport.RoundTrip(request) // which follows no redirect
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = response.Body.Close() }()
+	body, err := io.ReadAll(response.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	a := apitest.Answer{Status: response.StatusCode, Header: response.Header, Body: body}
+	_ = json.Unmarshal(body, &a.JSON) // a page is no JSON
+	return a
+}
+
+// TestFormsOfOtherSites: a page of another site can neither evaluate, nor sign in or out, for who reads it.
+func TestFormsOfOtherSites(t *testing.T) {
+	s := apitest.Start(t, apitest.Options{})
+	user := s.NewUser(t)
+	before := s.Evaluated.Load()
+	for path, fields := range map[string]url.Values{
+		"/": {"expression": {"1+1"}, "account": {"1"}}, "/sign-in": {"email": {user.Email}, "password": {user.Password}}, "/sign-up": {"email": {"b@example.com"}, "password": {"correct horse"}}, "/sign-out": {},
+	} {
+		if a := form(t, s, path, user.Cookie, "https://example.org", fields); a.Code() != httpkit.CrossOrigin.Code || a.Header.Get("Set-Cookie") != "" {
+			t.Errorf("%s: %d %.200s", path, a.Status, a.Body)
+		}
+	}
+	if s.Evaluated.Load() != before {
+		t.Error("something was evaluated")
+	}
+	s.Do(t, http.MethodGet, "/api/sign-ins", "", "Cookie", user.Cookie).OK(t)
+}
+
+// TestSigningIn: by the pages, with every refusal in words, and on to where the person wanted to go, if that is here.
+func TestSigningIn(t *testing.T) {
+	s := apitest.Start(t, apitest.Options{})
+	user := s.NewUser(t)
+	for next, want := range map[string]string{"": "/", "/runs/7": "/runs/7", "//example.org": "/", "https://example.org/": "/", `/\example.org`: "/", "/\texample": "/", "javascript:alert(1)": "/"} {
+		a := form(t, s, "/sign-in", "", s.URL, url.Values{"email": {user.Email}, "password": {user.Password}, "next": {next}})
+		if a.Status != http.StatusSeeOther || a.Header.Get("Location") != want || !strings.Contains(a.Header.Get("Set-Cookie"), "HttpOnly") {
+			t.Errorf("%q: %d %v", next, a.Status, a.Header)
+		}
+	}
+	for fields, want := range map[string]int{
+		"email=" + user.Email + "&password=not+it": 401, "email=&password=": 400, "": 400, "password=%FF": 400, "email=%zz": 400,
+	} {
+		a := s.Do(t, http.MethodPost, "/sign-in", fields, "Content-Type", "application/x-www-form-urlencoded", "Origin", s.URL)
+		if a.Status != want || !strings.Contains(string(a.Body), `role="alert"`) || a.Header.Get("Set-Cookie") != "" || strings.Contains(string(a.Body), "not it") {
+			t.Errorf("%q: %d %.2000s", fields, a.Status, a.Body)
+		}
+	}
+	for fields, want := range map[string]int{"email=" + user.Email + "&password=correct+horse": 409, "email=new%40example.com&password=short": 400, "email=nobody&password=correct+horse": 400} {
+		a := s.Do(t, http.MethodPost, "/sign-up", fields, "Content-Type", "application/x-www-form-urlencoded", "Origin", s.URL)
+		if a.Status != want || !strings.Contains(string(a.Body), `role="alert"`) || a.Header.Get("Set-Cookie") != "" {
+			t.Errorf("%q: %d %.2000s", fields, a.Status, a.Body)
+		}
+	}
+	opened := form(t, s, "/sign-up", "", s.URL, url.Values{"email": {"new@example.com"}, "password": {"correct horse"}})
+	cookie := strings.Split(opened.Header.Get("Set-Cookie"), ";")[0]
+	if opened.Status != http.StatusSeeOther || cookie == "" {
+		t.Fatalf("%d %v", opened.Status, opened.Header)
+	}
+	s.Do(t, http.MethodGet, "/api/history", "", "Cookie", cookie).OK(t)
+	if out := form(t, s, "/sign-out", cookie, s.URL, nil); out.Status != http.StatusSeeOther {
+		t.Errorf("%d %s", out.Status, out.Body)
+	}
+	s.Do(t, http.MethodGet, "/api/history", "", "Cookie", cookie).Want(t, httpkit.Unauthenticated)
+	if again := form(t, s, "/sign-out", cookie, s.URL, nil); again.Status != http.StatusSeeOther {
+		t.Errorf("%d %s", again.Status, again.Body)
+	}
+	// A form of somebody signed in is not evaluated for a stranger when the session has ended.
+	if a := form(t, s, "/", cookie, s.URL, url.Values{"expression": {"1+1"}, "account": {"1"}}); a.Status != http.StatusUnauthorized || strings.Contains(string(a.Body), "class=\"answer\"") {
+		t.Errorf("%d %s", a.Status, a.Body)
+	}
+}
+
+// TestReceiptsAreCheckedInTheBrowser: what was signed is verified there, what is another answer is not.
+func TestReceiptsAreCheckedInTheBrowser(t *testing.T) {
+	b := browser.New(t)
+	s := served(t, apitest.Options{})
+	signIn(t, b, s)
+	b.Fill("#expression", "1+1")
+	b.ShiftEnter()
+	b.Click(".check-receipt")
+	b.Has("output.receipt", "it is not signed") // a deployment without a key
+	clean(t, b)
+}
+
+// TestEveryPageStands: nothing on any page keeps people from using it, at 360 pixels and in both schemes.
+func TestEveryPageStands(t *testing.T) {
+	b := browser.New(t)
+	s := served(t, apitest.Options{})
+	for _, path := range []string{"/sign-in", "/sign-up", "/history", "/reference", "/reference?q=matrix", "/reference/Factor", "/reference/Import", "/reference/nothing", "/plans", "/certificates/x"} {
+		b.Go(s.URL + path)
+		sound(t, b, path)
+	}
+	user := signIn(t, b, s)
+	for _, path := range []string{"/history", "/jobs", "/proofs", "/account"} { // while they are empty
+		b.Go(s.URL + path)
+		sound(t, b, path+", empty")
+	}
+	user.Evaluate(t, "1+1").OK(t)
+	user.Evaluate(t, "<b>"+strings.Repeat("x", 3000)).OK(t)
+	user.Do(t, http.MethodPost, "/api/jobs", `{"expression":"1+1"}`).OK(t)
+	for _, path := range []string{"/history", "/history?status=nonsense", "/jobs", "/plans", "/account"} {
+		b.Go(s.URL + path)
+		sound(t, b, path)
+	}
+	clean(t, b)
+}
+
+// TestHistory: it is filtered, shows what is new by itself, and leads to each run.
+func TestHistory(t *testing.T) {
+	b := browser.New(t)
+	s := served(t, apitest.Options{})
+	user := signIn(t, b, s)
+	b.Go(s.URL + "/history")
+	b.Has("#rows", "Nothing yet")
+	user.Evaluate(t, "1+1").OK(t)
+	b.Has("#rows tbody", "verified") // without anybody's doing
+	user.Evaluate(t, "<i>x").OK(t)
+	user.Evaluate(t, "While[True]")
+	b.Go(s.URL + "/history?query=%3Ci%3E")
+	b.Has("#rows tbody", "<i>x")
+	if n := b.Eval(`document.querySelectorAll("#rows tbody tr").length`); n != "1" {
+		t.Errorf("%s rows", n)
+	}
+	b.Fill("#query", "")
+	b.Fill("#status", "timeout")
+	b.Click("main form.filters button")
+	b.Until(`location.search.includes("status=timeout")`)
+	b.Has("#rows tbody", "out of time")
+	b.Go(s.URL + "/history?verdict=verified")
+	b.Click("#rows tbody a")
+	b.Until(`location.pathname.startsWith("/runs/")`)
+	b.Has(".answer", "2")
+	b.Has(".verdict", "Verified by exact arithmetic")
+	b.Has(".facts", "stand-in 1")
+	sound(t, b, "a run")
+	b.Click(`form[action^="/runs/"] button`)
+	b.Has(".verdict:nth-of-type(2), details.verdict", "Verified")
+	b.Go(s.URL + "/history?query=%3Ci%3E")
+	b.Click("#rows tbody a")
+	b.Click(`form[action^="/runs/"] button`)
+	b.Has(`.verdict[role="status"]`, "not in a form that can be checked")
+	clean(t, b)
+}
+
+// TestJobsAreSubmittedAndCancelled: of both kinds that are written on the page; a form that is sent twice is one job.
+func TestJobsAreSubmittedAndCancelled(t *testing.T) {
+	b := browser.New(t)
+	s := served(t, apitest.Options{})
+	user := signIn(t, b, s)
+	b.Go(s.URL + "/jobs")
+	b.Click("main details:first-of-type summary")
+	b.Fill("#job-expression", "1+1")
+	b.Click("main details:first-of-type button.primary")
+	b.Has("#job", "9 jobs are left today")
+	b.Has("#job", "queued")
+	sound(t, b, "a queued job")
+	b.Click("#job form button")
+	b.Has("#job", "its slot is given back")
+	b.Has("#job", "10 jobs are left today")
+	b.Go(s.URL + "/jobs")
+	b.Click("main details:nth-of-type(2) summary")
+	b.Fill("#circuit", "{")
+	b.Click("main details:nth-of-type(2) button.primary")
+	b.Has("main .problem", "circuit")
+	b.Fill("#circuit", "OPENQASM 3; include \"stdgates.inc\"; qubit[1] q; h q[0];")
+	b.Click("main details:nth-of-type(2) button.primary")
+	b.Has("#job", "queued")
+	b.Has("#job", "qsim")
+	b.Go(s.URL + "/jobs?status=cancelled")
+	b.Has("#rows tbody", "cancelled")
+	clean(t, b)
+
+	twice := url.Values{"kind": {"evaluate"}, "expression": {"1+1"}, "key": {"once"}}
+	for i := range 2 {
+		a := form(t, s, "/jobs", user.Cookie, s.URL, twice)
+		if a.Status != http.StatusOK || strings.Contains(string(a.Body), "had been sent before") != (i == 1) {
+			t.Errorf("%d: %d %.3000s", i, a.Status, a.Body)
+		}
+	}
+}
+
+// TestReferenceIsSearchedWhileTyping: and an example of an entry goes into the form of the first page.
+func TestReferenceIsSearchedWhileTyping(t *testing.T) {
+	b := browser.New(t)
+	s := served(t, apitest.Options{})
+	b.Go(s.URL + "/reference")
+	b.Type("#q", "factr")
+	b.Until(`document.querySelector("#rows tbody a")?.innerText === "Factor"`)
+	b.Click("#rows tbody a")
+	b.Has("h1", "Factor")
+	b.Click(".cell a")
+	b.Until(`location.pathname === "/" && document.querySelector("#expression").value !== ""`)
+	clean(t, b)
+}
+
+// TestTokensAreMadeAndRevoked: the secret is shown once, and works until it is revoked.
+func TestTokensAreMadeAndRevoked(t *testing.T) {
+	b := browser.New(t)
+	s := served(t, apitest.Options{})
+	signIn(t, b, s)
+	b.Go(s.URL + "/account")
+	b.Has("main", "/mcp")
+	b.Click("main details summary")
+	b.Fill("#name", "<b>laptop")
+	b.Click(`input[value="history:read"]`)
+	b.Click(`button[value="mint"]`)
+	secret := b.Text("#token")
+	s.Do(t, http.MethodGet, "/api/history", "", "Authorization", "Bearer "+secret).OK(t)
+	s.Do(t, http.MethodGet, "/api/jobs", "", "Authorization", "Bearer "+secret).Want(t, httpkit.InsufficientScope)
+	b.Go(s.URL + "/account")
+	if strings.Contains(b.Eval("document.body.textContent"), secret) {
+		t.Error("the secret is shown again")
+	}
+	b.Has("main", "<b>laptop")
+	b.Click(`button[aria-label="Revoke the token <b>laptop"]`)
+	b.Has("main", "The token is revoked")
+	s.Do(t, http.MethodGet, "/api/history", "", "Authorization", "Bearer "+secret).Want(t, httpkit.InvalidToken)
+	clean(t, b)
+}

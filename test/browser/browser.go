@@ -1,0 +1,272 @@
+// Package browser opens pages in headless Chromium for tests and does in them what a person does.
+//
+// It promises to wait for conditions and never for a time, and to note what must not happen on a page: violations of its policy,
+// errors of its scripts. A test is skipped where there is no Chromium.
+package browser
+
+import (
+	"context"
+	_ "embed"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/chromedp/cdproto/cdp"
+	"github.com/chromedp/cdproto/emulation"
+	cdplog "github.com/chromedp/cdproto/log"
+	"github.com/chromedp/cdproto/runtime"
+	"github.com/chromedp/chromedp"
+	"github.com/chromedp/chromedp/kb"
+)
+
+// patience is how long a condition may take on a machine that has much else to do.
+const patience = 3 * time.Minute
+
+// Tab is a page of a browser with cookies of its own.
+type Tab struct {
+	t   testing.TB
+	ctx context.Context
+
+	mu     sync.Mutex
+	faults []string
+}
+
+// New opens a browser that ends with the test.
+func New(t testing.TB) *Tab {
+	t.Helper()
+	path, err := exec.LookPath("chromium")
+	if err != nil {
+		t.Skip("needs chromium (Debian: chromium)")
+	}
+	allocator, stop := chromedp.NewExecAllocator(context.Background(), chromedp.ExecPath(path), chromedp.Headless, chromedp.NoSandbox, chromedp.DisableGPU,
+		chromedp.Flag("disable-dev-shm-usage", true), chromedp.NoFirstRun, chromedp.WSURLReadTimeout(patience), chromedp.WindowSize(1280, 900))
+	ctx, cancel := chromedp.NewContext(allocator)
+	t.Cleanup(func() {
+		cancel()
+		stop()
+	})
+	b := &Tab{t: t, ctx: ctx}
+	b.must(chromedp.Listen(ctx, b.note))
+	_, err = chromedp.Call(ctx, cdplog.Enable, cdp.Empty{})
+	b.must(err)
+	_, err = chromedp.Call(ctx, runtime.Enable, cdp.Empty{})
+	b.must(err)
+	return b
+}
+
+func (b *Tab) must(err error) {
+	b.t.Helper()
+	if err != nil {
+		b.t.Fatal(err)
+	}
+}
+
+// note keeps what must not happen. A request that was refused is no fault: pages show refusals; nor what htmx says
+// of it on the console.
+func (b *Tab) note(event any) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	switch e := event.(type) {
+	case *cdplog.EventEntryAdded:
+		if e.Entry.Source != cdplog.EntrySourceNetwork && e.Entry.Level == cdplog.EntryLevelError {
+			b.faults = append(b.faults, e.Entry.Text)
+		}
+	case *runtime.EventExceptionThrown:
+		b.faults = append(b.faults, fmt.Sprintf("exception: %s %v", e.ExceptionDetails.Text, e.ExceptionDetails.Exception))
+	}
+}
+
+// Faults are the violations of policies and errors of scripts so far.
+func (b *Tab) Faults() []string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return append([]string{}, b.faults...)
+}
+
+// do runs a step within the tab's patience.
+func do[T any](b *Tab, step chromedp.Action[T]) T {
+	b.t.Helper()
+	ctx, cancel := context.WithTimeout(b.ctx, patience)
+	defer cancel()
+	value, err := chromedp.Run(ctx, step)
+	b.must(err)
+	return value
+}
+
+// Go opens an address and waits until it is loaded.
+func (b *Tab) Go(address string) {
+	b.t.Helper()
+	do(b, chromedp.Navigate(address))
+	b.Until(`document.readyState === "complete"`)
+}
+
+// Show sets the size of the window in CSS pixels, and the colour scheme that its reader prefers: light or dark.
+func (b *Tab) Show(width, height int64, scheme string) {
+	b.t.Helper()
+	do(b, chromedp.EmulateViewport(width, height))
+	_, err := chromedp.Call(b.ctx, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{Features: []*emulation.MediaFeature{
+		{Name: "prefers-color-scheme", Value: scheme}, {Name: "prefers-reduced-motion", Value: "reduce"},
+	}})
+	b.must(err)
+}
+
+// Eval is the value of a JavaScript expression as text; promises are awaited.
+func (b *Tab) Eval(expression string) string {
+	b.t.Helper()
+	return do(b, chromedp.Evaluate[string]("Promise.resolve("+expression+").then(String)", chromedp.EvalAwaitPromise))
+}
+
+// Until waits until a JavaScript expression is true.
+func (b *Tab) Until(expression string) {
+	b.t.Helper()
+	deadline := time.Now().Add(patience)
+	for {
+		ctx, cancel := context.WithTimeout(b.ctx, patience)
+		// Between two documents there is none to ask.
+		value, err := chromedp.Run(ctx, chromedp.Evaluate[bool]("Boolean("+expression+")"))
+		cancel()
+		if err == nil && value {
+			return
+		}
+		if time.Now().After(deadline) || b.ctx.Err() != nil {
+			b.t.Fatalf("it never became true: %s (%v)\nat %s:\n%s\nfaults: %q", expression, err, b.Eval("location.href"), b.Eval("document.body.innerText.slice(0, 4000)"), b.Faults())
+		}
+		time.Sleep(20 * time.Millisecond)
+	}
+}
+
+// Text is what can be read in the first element of a CSS selector.
+func (b *Tab) Text(selector string) string {
+	b.t.Helper()
+	b.Until(query(selector))
+	return b.Eval(query(selector) + ".innerText")
+}
+
+// Has waits until an element of a selector shows a text.
+func (b *Tab) Has(selector, text string) {
+	b.t.Helper()
+	b.Until(query(selector) + "?.innerText.includes(" + quoted(text) + ")")
+}
+
+// Click clicks the first element of a selector, once it can be seen. Where it lies does not matter: a page may be moving.
+func (b *Tab) Click(selector string) {
+	b.t.Helper()
+	b.Until(query(selector) + "?.checkVisibility()")
+	b.Eval("(" + query(selector) + `.click(), "")`)
+}
+
+// Type focuses an element, empties it and presses the keys of a text.
+func (b *Tab) Type(selector, keys string) {
+	b.t.Helper()
+	b.Until(query(selector))
+	b.Eval(`(e => { e.focus(); e.select(); return "" })(` + query(selector) + ")")
+	b.Press(keys)
+}
+
+// Press presses keys where the focus is.
+func (b *Tab) Press(keys string, held ...chromedp.KeyOption) {
+	b.t.Helper()
+	do(b, chromedp.KeyEvent(keys, held...))
+}
+
+// Fill gives a field a text, as pasting does.
+func (b *Tab) Fill(selector, text string) {
+	b.t.Helper()
+	b.Until(query(selector))
+	b.Eval(`((e, text) => { e.focus(); e.value = text; e.dispatchEvent(new Event("input", { bubbles: true })); e.dispatchEvent(new Event("change", { bubbles: true })); return "" })(` + query(selector) + "," + quoted(text) + ")")
+}
+
+// Screenshot is a picture of the window, as PNG.
+func (b *Tab) Screenshot() []byte {
+	b.t.Helper()
+	return do(b, chromedp.CaptureScreenshot())
+}
+
+func query(selector string) string { return "document.querySelector(" + quoted(selector) + ")" }
+
+func quoted(text string) string {
+	encoded, _ := json.Marshal(text) // a string
+	return string(encoded)
+}
+
+//go:embed axe/package.json
+var axePackage []byte
+
+//go:embed axe/package-lock.json
+var axeLock []byte
+
+// axe is the source of axe-core, as npm installs it.
+var axe = sync.OnceValues(func() (string, error) {
+	folder, err := os.MkdirTemp("", "reckon-axe-")
+	if err != nil {
+		return "", err
+	}
+	defer func() { _ = os.RemoveAll(folder) }()
+	for name, content := range map[string][]byte{"package.json": axePackage, "package-lock.json": axeLock} {
+		if err := os.WriteFile(filepath.Join(folder, name), content, 0o600); err != nil {
+			return "", err
+		}
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Minute)
+	defer cancel()
+	command := exec.CommandContext(ctx, "npm", "ci", "--ignore-scripts", "--no-audit", "--no-fund", "--prefer-offline", "--loglevel", "error")
+	command.Dir = folder
+	if output, err := command.CombinedOutput(); err != nil {
+		return "", fmt.Errorf("npm ci: %w\n%s", err, output)
+	}
+	source, err := os.ReadFile(filepath.Join(folder, "node_modules", "axe-core", "axe.min.js"))
+	return string(source), err
+})
+
+// Barriers are what axe-core finds on the page that keeps people from using it: rules, with the elements that break them. The test is
+// skipped where axe-core cannot be had.
+func (b *Tab) Barriers() []string {
+	b.t.Helper()
+	source, err := axe()
+	if errors.Is(err, exec.ErrNotFound) {
+		b.t.Skip("needs npm, to have axe-core")
+	}
+	if err != nil {
+		b.t.Skipf("axe-core cannot be had: %v", err)
+	}
+	do(b, chromedp.Evaluate[chromedp.Void](source))
+	found := b.Eval(`axe.run().then(r => JSON.stringify(r.violations.map(v => v.id + " (" + v.help + "): " + v.nodes.map(n => n.target.join(" ") + " " + (n.any[0]?.message ?? "")).join("; "))))`)
+	var all []string
+	b.must(json.Unmarshal([]byte(found), &all))
+	return all
+}
+
+// Wide tells by how many CSS pixels the page is wider than its window.
+func (b *Tab) Wide() string {
+	b.t.Helper()
+	return b.Eval("document.documentElement.scrollWidth - document.documentElement.clientWidth")
+}
+
+// Transferred is how many bytes came over the network for the page and what it loads.
+func (b *Tab) Transferred() (bytes int) {
+	b.t.Helper()
+	sum := b.Eval(`[...performance.getEntriesByType("navigation"), ...performance.getEntriesByType("resource")].reduce((sum, e) => sum + e.transferSize, 0)`)
+	if _, err := fmt.Sscan(strings.TrimSpace(sum), &bytes); err != nil {
+		b.t.Fatal(err)
+	}
+	return bytes
+}
+
+// ShiftEnter presses Enter with Shift held.
+func (b *Tab) ShiftEnter() {
+	b.t.Helper()
+	b.Press(kb.Enter, chromedp.KeyModifiers(chromedp.ModifierShift))
+}
+
+// Escape presses Escape.
+func (b *Tab) Escape() {
+	b.t.Helper()
+	b.Press(kb.Escape)
+}

@@ -1,0 +1,139 @@
+package e2e
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"reckon/test/browser"
+)
+
+// TestWorkbench: a person who has never been here gets a verified answer with one click, opens an account, evaluates in a session, checks
+// a receipt in the browser, has a circuit simulated and proofs judged, and finds all of it again; with the real engine, checker, keys and kernel.
+// With RECKON_SCREENSHOTS naming a folder, pictures of the pages are written there (make screenshots).
+func TestWorkbench(t *testing.T) {
+	b := browser.New(t)
+	s := Start(t, DataFolder(t))
+	evaluate := func(expression string) {
+		t.Helper()
+		before := b.Eval(`document.querySelectorAll("#cells > .cell").length`)
+		b.Fill("#expression", expression)
+		b.ShiftEnter()
+		b.Until(`document.querySelectorAll("#cells > .cell").length > ` + before)
+	}
+	const last = "#cells > .cell:last-child "
+	b.Go(s.URL + "/")
+	b.Click(".examples button")
+	b.Has(last+".verdict.verified summary", "Verified")
+	b.Click(last + ".verdict summary")
+	b.Has(last+".verdict", "The answer's derivative equals the integrand")
+	picture(t, b, "evaluate-first-visit")
+
+	b.Click(`a[href="/sign-up"]`)
+	b.Fill("#email", "ada@example.com")
+	b.Fill("#password", "correct horse")
+	b.Click("main button.primary")
+	b.Until(`location.pathname === "/" && document.querySelector('form[action="/sign-out"]')`)
+	evaluate("Integrate[x^2 Sin[x], x]")
+	b.Has(last+".verdict.verified summary", "Verified")
+	b.Click(last + ".check-receipt")
+	b.Has(last+"output.receipt", "The receipt holds")
+	evaluate(`Print["<b>hello"]; "é\[Alpha]\n𝒳"`)
+	b.Has(last+".printed", "<b>hello")
+	b.Click(last + ".check-receipt")
+	b.Has(last+"output.receipt", "The receipt holds")
+	// What the page shows is changed: the receipt is not of it.
+	b.Eval(`(document.querySelector("` + last + `.answer").textContent = "43", "")`)
+	b.Click(last + ".check-receipt")
+	b.Has(last+"output.receipt", "another answer than this page shows")
+	b.Click("details.options summary")
+	b.Fill("#session", "notebook-1")
+	evaluate("a = 6")
+	evaluate("a * 7")
+	b.Has(last+".answer", "42")
+	evaluate("Plot[Sin[x], {x, 0, 6}]")
+	b.Until(`document.querySelector("` + last + `img.plot")?.naturalWidth > 0`)
+	picture(t, b, "evaluate")
+	if saved := b.Eval("markdown()"); !strings.Contains(saved, "```wolfram\na * 7\n```") || !strings.Contains(saved, "```\n42\n```") {
+		t.Error(saved)
+	}
+	b.Go(s.URL + "/history?verdict=verified")
+	b.Has("#rows tbody", "Integrate[x^2 Sin[x], x]")
+	b.Go(s.URL + "/history")
+	b.Has("#rows tbody", "a * 7")
+	picture(t, b, "history")
+	b.Click("#rows tr:last-child a")
+	b.Has(".verdict", "Verified by exact")
+	b.Click(".check-receipt")
+	b.Has("output.receipt", "The receipt holds")
+	picture(t, b, "run")
+
+	b.Go(s.URL + "/jobs")
+	picture(t, b, "jobs")
+	b.Click("main details:nth-of-type(2) summary")
+	b.Click("main details:nth-of-type(2) button.primary")
+	b.Has("#job .badge", "done")
+	b.Until(`document.querySelectorAll("svg.chart rect").length === 2`)
+	picture(t, b, "job-circuit")
+	for _, judged := range []struct{ export, name, badge, shows string }{
+		{"judge/addComm", "addComm", "verified", "No axiom was found"}, {"reject/bogus1", "thm", "rejected", "type_mismatch"}, {"judge/usesSorry", "usesSorry", "unsupported", "sorry"},
+	} {
+		prove(t, b, s.URL, leanExport(t, judged.export), judged.name)
+		b.Click("#job a.button")
+		b.Until(`location.pathname.startsWith("/certificates/")`)
+		b.Has("main .badge", judged.badge)
+		b.Has("main", judged.shows)
+		picture(t, b, "certificate-"+judged.badge)
+	}
+	b.Go(s.URL + "/proofs")
+	b.Has("main", "usesSorry")
+	for _, path := range []string{"/reference?q=integrate", "/plans", "/account"} {
+		b.Go(s.URL + path)
+		picture(t, b, strings.TrimPrefix(strings.Split(path, "?")[0], "/"))
+	}
+	b.Go(s.URL + "/reference/Integrate")
+	b.Has(".cell", "Right")
+	picture(t, b, "reference-symbol")
+	for _, fault := range b.Faults() {
+		t.Error(fault)
+	}
+}
+
+// prove uploads an export, has it inspected, and submits it.
+func prove(t *testing.T, b *browser.Tab, address, export, name string) {
+	t.Helper()
+	b.Go(address + "/proofs")
+	b.Eval("upload(new File([" + quoted(export) + "], " + quoted(name+".ndjson") + "))")
+	b.Until(`document.querySelector("#upload").value.length === 36`)
+	b.Fill("#declarations", name)
+	b.Click(`button[value="inspect"]`)
+	b.Has("main", "declarations in the export")
+	b.Click(`button[value="check"]`)
+	b.Has("#job .badge", "done")
+}
+
+func quoted(text string) string {
+	encoded, _ := json.Marshal(text) // a string
+	return string(encoded)
+}
+
+// picture writes pictures of the page as it stands, where they are asked for: small and dark, large and light.
+func picture(t *testing.T, b *browser.Tab, name string) {
+	t.Helper()
+	folder := os.Getenv("RECKON_SCREENSHOTS")
+	if folder == "" {
+		return
+	}
+	for _, as := range []struct {
+		width  int64
+		scheme string
+	}{{360, "dark"}, {1280, "light"}} {
+		b.Show(as.width, 800, as.scheme)
+		if err := os.WriteFile(filepath.Join(folder, fmt.Sprintf("%s-%d-%s.png", name, as.width, as.scheme)), b.Screenshot(), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
