@@ -21,12 +21,7 @@ import (
 // consumers), through the official client, on the server at an esdb:// address. It runs
 // alike on the embedded node and on a real server, which may hold anything already.
 func RunGroups(t *testing.T, address string) {
-	config, err := esdb.ParseConnectionString(address)
-	check(t, err)
-	config.Logger = esdb.NoopLogging()
-	client, err := esdb.NewClient(config)
-	check(t, err)
-	t.Cleanup(func() { _ = client.Close() })
+	client := connected(t, address)
 	for _, c := range []struct {
 		name string
 		test func(*testing.T, *groupClient)
@@ -58,6 +53,18 @@ func RunGroups(t *testing.T, address string) {
 			c.test(t, &groupClient{client, "storetest-" + uuid.NewString()})
 		})
 	}
+}
+
+// connected is a client of the server at an esdb:// address until the test's end.
+func connected(t *testing.T, address string) *esdb.Client {
+	t.Helper()
+	config, err := esdb.ParseConnectionString(address)
+	check(t, err)
+	config.Logger = esdb.NoopLogging()
+	client, err := esdb.NewClient(config)
+	check(t, err)
+	t.Cleanup(func() { _ = client.Close() })
+	return client
 }
 
 // groupClient is a client and the stream of one test.

@@ -17,12 +17,7 @@ import (
 // address. It runs alike on the embedded node and on a real server whose system projections run, which may be behind: every
 // test waits until the server lists what was written.
 func RunIndexes(t *testing.T, address string) {
-	config, err := esdb.ParseConnectionString(address)
-	check(t, err)
-	config.Logger = esdb.NoopLogging()
-	client, err := esdb.NewClient(config)
-	check(t, err)
-	t.Cleanup(func() { _ = client.Close() })
+	client := connected(t, address)
 	for _, c := range []struct {
 		name string
 		test func(*testing.T, *indexClient)

@@ -364,29 +364,20 @@ func (l *Log) link(kind indexKind, stream string, revision uint64, target *Recor
 func (l *Log) verifyIndexStreams(ctx context.Context, report *Report, count uint64, pace func(uint64, int) error) error {
 	var (
 		entries uint64
-		stream  []byte // key prefix of the current stream
+		stream  string // the current one
 		kind    indexKind
 		next    uint64 // revision that must come next
 		last    uint64 // position of the newest entry seen of the stream
 	)
-	err := l.walkIndex(ctx, indexStreamSpace, func(view *View, key, value []byte) error {
-		at, ok := parsePlace(value)
-		if !ok || len(key) < 3+8 {
-			return l.doubtIndex("an entry of it cannot be read", nil)
-		}
-		if at.position > report.Records {
-			return nil // written after the verification began
-		}
-		prefix, revision := key[:len(key)-8], revisionOf(key)
-		name := string(prefix[3:])
-		if !bytes.Equal(prefix, stream) {
-			stream, next, last = append([]byte(nil), prefix...), 0, 0
+	err := l.walkRevisions(ctx, indexStreamSpace, report.Records, pace, func(view *View, name string, revision, position uint64) error {
+		if name != stream {
+			stream, next, last = name, 0, 0
 			kind, _ = indexStreamOf(name)
 		}
-		if kind == 0 || kind.numbered() && revision != next || !kind.numbered() && revision != at.position || at.position <= last {
-			return l.doubtIndex(fmt.Sprintf("stream %q has revision %d at position %d where %d belongs", name, revision, at.position, next), nil)
+		if kind == 0 || kind.numbered() && revision != next || !kind.numbered() && revision != position || position <= last {
+			return l.doubtIndex(fmt.Sprintf("stream %q has revision %d at position %d where %d belongs", name, revision, position, next), nil)
 		}
-		last, next = at.position, revision+1
+		last, next = position, revision+1
 		if kind.numbered() {
 			entries++
 		}
@@ -394,10 +385,10 @@ func (l *Log) verifyIndexStreams(ctx context.Context, report *Report, count uint
 		if err != nil {
 			return err
 		}
-		if h.position < at.position || h.last < int64(revision) {
+		if h.position < position || h.last < int64(revision) {
 			return l.doubtIndex(fmt.Sprintf("the head of stream %q is behind its events", name), nil)
 		}
-		return pace(report.Records, len(key)+len(value))
+		return nil
 	})
 	if err == nil && entries != count {
 		return l.doubtIndex(fmt.Sprintf("its index streams list %d events, the log has %d for them", entries, count), nil)

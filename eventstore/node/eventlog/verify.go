@@ -138,44 +138,53 @@ func (l *Log) walkPage(ctx context.Context, from []byte, space byte, visit func(
 	return nil, nil
 }
 
+// walkRevisions calls visit for every entry of a key space of streams and revisions that leads to a position up to a last one.
+func (l *Log) walkRevisions(ctx context.Context, space byte, last uint64, pace func(uint64, int) error, visit func(view *View, stream string, revision, position uint64) error) error {
+	return l.walkIndex(ctx, space, func(view *View, key, value []byte) error {
+		at, ok := parsePlace(value)
+		if !ok || len(key) < 3+8 {
+			return l.doubtIndex("an entry of it cannot be read", nil)
+		}
+		if at.position > last {
+			return nil // written after the verification began
+		}
+		if err := visit(view, string(key[3:len(key)-8]), revisionOf(key), at.position); err != nil {
+			return err
+		}
+		return pace(last, len(key)+len(value))
+	})
+}
+
 // verifyRevisions checks that the index holds every record once and that revisions have no
 // gaps within a stream.
 func (l *Log) verifyRevisions(ctx context.Context, report *Report, pace func(uint64, int) error) error {
 	var (
 		entries uint64
-		stream  []byte // key prefix of the current stream
+		stream  string // the current one
 		next    uint64 // revision that must come next
 		last    uint64 // position of the newest record seen of the stream
 	)
-	err := l.walkIndex(ctx, revisionSpace, func(view *View, key, value []byte) error {
-		at, ok := parsePlace(value)
-		if !ok || len(key) < 3+8 {
-			return l.doubtIndex("an entry of it cannot be read", nil)
-		}
-		if at.position > report.Records {
-			return nil // written after the verification began
-		}
-		prefix, revision := key[:len(key)-8], revisionOf(key)
-		if !bytes.Equal(prefix, stream) {
-			stream, next, last = append([]byte(nil), prefix...), 0, 0
+	err := l.walkRevisions(ctx, revisionSpace, report.Records, pace, func(view *View, name string, revision, position uint64) error {
+		if name != stream || entries == 0 {
+			stream, next, last = name, 0, 0
 			report.Streams++
 		}
-		if revision != next && revision != TombstoneRevision || at.position <= last {
-			return l.doubtIndex(fmt.Sprintf("stream %q has revision %d at position %d where %d belongs", prefix[3:], revision, at.position, next), nil)
+		if revision != next && revision != TombstoneRevision || position <= last {
+			return l.doubtIndex(fmt.Sprintf("stream %q has revision %d at position %d where %d belongs", name, revision, position, next), nil)
 		}
 		entries++
-		last = at.position
+		last = position
 		if revision != TombstoneRevision {
 			next = revision + 1
 		}
-		h, err := l.head(view.snapshot, string(prefix[3:]))
+		h, err := l.head(view.snapshot, name)
 		if err != nil {
 			return err
 		}
-		if h.position < at.position || revision == TombstoneRevision && !h.tombstoned || revision != TombstoneRevision && h.last < int64(revision) {
-			return l.doubtIndex(fmt.Sprintf("the head of stream %q is behind its events", prefix[3:]), nil)
+		if h.position < position || revision == TombstoneRevision && !h.tombstoned || revision != TombstoneRevision && h.last < int64(revision) {
+			return l.doubtIndex(fmt.Sprintf("the head of stream %q is behind its events", name), nil)
 		}
-		return pace(report.Records, len(key)+len(value))
+		return nil
 	})
 	if err == nil && entries != report.Records {
 		return l.doubtIndex(fmt.Sprintf("it holds %d records, the log %d", entries, report.Records), nil)
