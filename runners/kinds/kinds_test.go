@@ -93,16 +93,20 @@ func TestDocsListTheKinds(t *testing.T) {
 
 // alsoNamed are the files that may say a kind's name for another reason. Each is needed.
 var alsoNamed = map[string]string{
-	"writeapi/evaluate.go":     `"evaluate" is the id and the scope of POST /api/evaluate`,
-	"writeapi/proofs.go":       `"proof": the answer of an elaboration gives the request that has the kernel check the upload`,
-	"runners/engine/engine.go": `"evaluate" is an operation of the engine's worker`,
-	"domain/slips/phrases.go":  `"evaluate" is a word of an English question`,
-	"domain/job/events.go":     `"evaluate" is in the sample of the golden files, which stay as they were written`,
-	"domain/scope/scope.go":    `"evaluate" is a scope`,
-	"domain/grant/grant.go":    `"evaluate" is a scope in the sample of the golden files`,
-	"domain/token/token.go":    `"evaluate" is a scope in the sample of the golden files`,
-	"writeapi/mcpapi/tools.go": `"evaluate" is a tool; the other two each submit the kind that the interface names for them`,
-	"writeapi/mcpapi/jobs.go":  `"evaluate": the answer of a job that evaluated is shown as the tool evaluate shows it`,
+	"writeapi/evaluate.go":                `"evaluate" is the id and the scope of POST /api/evaluate`,
+	"writeapi/proofs.go":                  `"proof": the answer of an elaboration gives the request that has the kernel check the upload`,
+	"runners/engine/engine.go":            `"evaluate" is an operation of the engine's worker`,
+	"domain/slips/phrases.go":             `"evaluate" is a word of an English question`,
+	"domain/job/events.go":                `"evaluate" is in the sample of the golden files, which stay as they were written`,
+	"domain/scope/scope.go":               `"evaluate" is a scope`,
+	"domain/grant/grant.go":               `"evaluate" is a scope in the sample of the golden files`,
+	"domain/token/token.go":               `"evaluate" is a scope in the sample of the golden files`,
+	"writeapi/mcpapi/tools.go":            `"evaluate" is a tool; the other two each submit the kind that the interface names for them`,
+	"domain/audit/audittest/audittest.go": "logs that tests audit have jobs of every kind",
+	"readapi/workbench/evaluate.go":       `"evaluate": the name of a page`,
+	"readapi/workbench/jobs.go":           `"evaluate", "qsim": these have forms and pictures of their own; any other kind is shown as text`,
+	"readapi/workbench/proofs.go":         `"proof": the page of uploads submits proofs`,
+	"writeapi/mcpapi/jobs.go":             `"evaluate": the answer of a job that evaluated is shown as the tool evaluate shows it`,
 }
 
 // TestOneFolderNamesAKind: outside its folder no file of the service has a

@@ -160,6 +160,15 @@ func (w *world) take(m *member) {
 	w.again[n] = true
 }
 
+// pass lets time pass, after which what consumers have not seen may go to others.
+func (w *world) pass(d time.Duration) {
+	w.now = w.now.Add(d)
+	for _, m := range w.consumers {
+		w.takenBack = w.takenBack || m.is.Waiting()
+	}
+	w.settledBy(func() { w.group.Tick(w.now) }, func(*message) bool { return false })
+}
+
 // ids draws some of what the consumer has, and forgets these.
 func (w *world) ids(m *member) []Delivery {
 	if len(m.has) == 0 {
@@ -411,11 +420,7 @@ func TestGroupAgainstTheWorld(t *testing.T) {
 				w.settledBy(func() { w.group.Ack(w.now, m.is, []uuid.UUID{{7}}) }, func(*message) bool { return false })
 			},
 			"time": func(t *rapid.T) {
-				w.now = w.now.Add(time.Duration(rapid.IntRange(0, 3).Draw(t, "seconds")) * time.Second)
-				for _, m := range w.consumers {
-					w.takenBack = w.takenBack || m.is.Waiting()
-				}
-				w.settledBy(func() { w.group.Tick(w.now) }, func(*message) bool { return false })
+				w.pass(time.Duration(rapid.IntRange(0, 3).Draw(t, "seconds")) * time.Second)
 			},
 			"make durable": func(*rapid.T) { w.makeDurable(false, func() {}) },
 			"make durable while a consumer acts": func(t *rapid.T) {
@@ -436,8 +441,7 @@ func TestGroupAgainstTheWorld(t *testing.T) {
 					case "feed":
 						w.feed(5)
 					case "time":
-						w.now = w.now.Add(time.Second)
-						w.settledBy(func() { w.group.Tick(w.now) }, func(*message) bool { return false })
+						w.pass(time.Second)
 					}
 				})
 			},

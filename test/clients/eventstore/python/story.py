@@ -71,7 +71,7 @@ def stream_group(client):
         for e in take(events, [2, 3]):
             events.ack(e)
         eventually("nothing is parked", lambda: info().parked_message_count == 0)
-        equal(info().connections[0].in_flight_messages, 0)
+        eventually("nothing is in flight", lambda: info().connections[0].in_flight_messages == 0)
     equal([s.group_name for s in client.list_subscriptions_to_stream(stream)], [group])
     client.update_subscription_to_stream(group, stream, max_retry_count=7, max_subscriber_count=1)
     equal(info().max_retry_count, 7)
