@@ -281,6 +281,8 @@ func (a *API) checkOrigin(r *http.Request) error {
 	}
 	origin := r.Header.Get("Origin")
 	switch {
+	case len(r.Header.Values("Origin")) > 1:
+		return errors.New("the header Origin is there more than once")
 	case origin == "" || origin == "null" || r.Method == http.MethodGet || r.Method == http.MethodHead || r.Method == http.MethodOptions: // as net/http has judged
 		return nil
 	case a.settings.PublicURL != "" && origin == a.settings.PublicURL:

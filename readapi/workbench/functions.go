@@ -15,7 +15,7 @@ import (
 
 // functions are those that templates call.
 var functions = template.FuncMap{
-	"visible": visible, "basis": view.BasisInWords, "shownBy": view.ShownBy, "reason": reasonInWords, "money": money, "seconds": seconds, "badge": badgeOf, "choice": chosen, "page": url.PathEscape, "scopes": scope.All,
+	"visible": visible, "brief": brief, "basis": view.BasisInWords, "shownBy": view.ShownBy, "reason": reasonInWords, "money": money, "seconds": seconds, "badge": badgeOf, "choice": chosen, "page": url.PathEscape, "scopes": scope.All,
 }
 
 // visible is a text of anybody's as it can be shown: characters that are not seen, or that change the order in which others are, stand as
@@ -37,9 +37,33 @@ func visible(text string) template.HTML {
 	return template.HTML(b.String()) //nolint:gosec // escaped
 }
 
-// unseen tells whether a browser does something else with a character than to show it.
+// maxBrief is how many characters of a text stand in a row of a list.
+const maxBrief = 400
+
+// brief is the beginning of a text that may be long.
+func brief(text string) string {
+	n := 0
+	for at := range text {
+		if n++; n > maxBrief {
+			return text[:at] + "…"
+		}
+	}
+	return text
+}
+
+// blankPattern is U+2800, a braille pattern without dots.
+const blankPattern = '\u2800'
+
+// unseen tells whether a browser does something else with a character than to show it: controls, formats, what Unicode says may be
+// ignored, and spaces that look like the common one.
 func unseen(r rune) bool {
-	return r != '\n' && r != '\t' && (unicode.IsControl(r) || unicode.Is(unicode.Cf, r))
+	switch r {
+	case '\n', '\t', ' ':
+		return false
+	case blankPattern:
+		return true
+	}
+	return unicode.In(r, unicode.Cc, unicode.Cf, unicode.Z, unicode.Other_Default_Ignorable_Code_Point, unicode.Variation_Selector)
 }
 
 // reasonInWords says why nothing was learned.

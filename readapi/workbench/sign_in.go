@@ -13,11 +13,26 @@ type signInShown struct {
 	Problem *refusal
 }
 
+// goOn sends who is signed in already on to where they wanted to go.
+func (v *visit) goOn() bool {
+	if !v.who().SignedIn {
+		return false
+	}
+	v.redirect(local(v.r.URL.Query().Get("next")))
+	return true
+}
+
 func (v *visit) signInPage() {
+	if v.goOn() {
+		return
+	}
 	v.show("sign_in", shown{Title: "Sign in", Section: "sign-in", Page: signInShown{Next: local(v.r.URL.Query().Get("next"))}})
 }
 
 func (v *visit) signUpPage() {
+	if v.goOn() {
+		return
+	}
 	v.show("sign_up", shown{Title: "Open an account", Section: "sign-up", Page: signInShown{Next: local(v.r.URL.Query().Get("next"))}})
 }
 

@@ -11,6 +11,7 @@ import (
 	"net/http"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"reckon/domain/event"
 	"reckon/internal/httpkit"
@@ -178,6 +179,9 @@ func (v *visit) broken(err error) *refusal {
 	return &refusal{Problem: *httpkit.Internal.Problem("something went wrong here: %v", err)}
 }
 
+// severalFields are those of which a form may have more than one.
+var severalFields = map[string]bool{"scope": true}
+
 // readForm reads the form that was sent. Its text is held to what JSON bodies are: UTF-8, no name twice.
 func (v *visit) readForm() *refusal {
 	if err := v.r.ParseForm(); err != nil {
@@ -185,6 +189,16 @@ func (v *visit) readForm() *refusal {
 			return &refusal{Problem: *httpkit.TooLarge.Problem("the form is larger than %d bytes", tooLong.Limit)}
 		}
 		return &refusal{Problem: *httpkit.InvalidRequest.Problem("the form cannot be read")}
+	}
+	for name, values := range v.r.PostForm {
+		if len(values) > 1 && !severalFields[name] {
+			return &refusal{Problem: *httpkit.InvalidRequest.Problem("the form has a field more than once: %.40q", name)}
+		}
+		for _, value := range append(values, name) {
+			if !utf8.ValidString(value) {
+				return &refusal{Problem: *httpkit.InvalidRequest.Problem("the form is not UTF-8")}
+			}
+		}
 	}
 	return nil
 }
@@ -234,9 +248,9 @@ func (v *visit) show(name string, s shown) { v.showWithStatus(name, s, s.Problem
 // showWithStatus answers with a page that shows a problem, if there is one, in a place of its own.
 func (v *visit) showWithStatus(name string, s shown, problem *refusal) {
 	s.Person = v.who()
-	s.Here = v.r.URL.RequestURI()
+	s.Here = local(v.r.URL.RequestURI())
 	if v.r.Method == http.MethodPost {
-		s.Here = v.r.URL.Path
+		s.Here = local(v.r.URL.Path)
 	}
 	var body bytes.Buffer
 	status := http.StatusOK
@@ -263,10 +277,10 @@ func (v *visit) redirect(to string) {
 	v.w.WriteHeader(http.StatusSeeOther)
 }
 
-// local is an address of this service to go on to, or the first page where it is none.
+// local is an address of this service to go on to, or the first page where it is none, or one of those to sign in and out by.
 func local(to string) string {
 	unsafe := strings.ContainsFunc(to, func(r rune) bool { return r <= ' ' || r == '\\' || r == 0x7f })
-	if !strings.HasPrefix(to, "/") || strings.HasPrefix(to, "//") || unsafe {
+	if !strings.HasPrefix(to, "/") || strings.HasPrefix(to, "//") || strings.HasPrefix(to, "/sign-") || unsafe {
 		return "/"
 	}
 	return to

@@ -169,7 +169,7 @@ func TestPagesAndTheirPolicy(t *testing.T) {
 	s := apitest.Start(t, apitest.Options{})
 	user := s.NewUser(t)
 	for path, want := range map[string][2]int{ // without a session, with one
-		"/": {200, 200}, "/?e=x%3Cy": {200, 200}, "/sign-in": {200, 200}, "/sign-up": {200, 200}, "/sign-in?next=%2Fx": {200, 200}, "/runs/1": {401, 404}, "/runs/x": {404, 404}, "/runs/%3Cscript%3E": {404, 404},
+		"/": {200, 200}, "/?e=x%3Cy": {200, 200}, "/sign-in": {200, 200}, "/sign-up": {200, 200}, "/sign-in?next=%2Fplans": {200, 200}, "/runs/1": {401, 404}, "/runs/x": {404, 404}, "/runs/%3Cscript%3E": {404, 404},
 		"/history": {401, 200}, "/history?verdict=verified&query=%3C&status=": {401, 200}, "/history?status=nonsense": {401, 400}, "/history?from=x": {401, 400}, "/history?before=x": {401, 400}, "/jobs": {401, 200}, "/jobs?kind=qsim&status=lost": {401, 200}, "/jobs/x": {401, 404},
 		"/proofs": {401, 200}, "/account": {401, 200}, "/plans": {200, 200}, "/reference": {200, 200}, "/reference?q=%3Cscript%3E": {200, 200}, "/reference?offset=-1": {400, 400}, "/reference/Factor": {200, 200}, "/reference/Factr": {404, 404}, "/reference/a%2Fb%3F": {404, 404},
 		"/certificates/x": {404, 404}, "/certificates/b3e2c1d0-5f4a-4c3b-8d2e-1f0a9b8c7d6e": {404, 404},
@@ -232,14 +232,14 @@ func TestFormsOfOtherSites(t *testing.T) {
 func TestSigningIn(t *testing.T) {
 	s := apitest.Start(t, apitest.Options{})
 	user := s.NewUser(t)
-	for next, want := range map[string]string{"": "/", "/runs/7": "/runs/7", "//example.org": "/", "https://example.org/": "/", `/\example.org`: "/", "/\texample": "/", "javascript:alert(1)": "/"} {
+	for next, want := range map[string]string{"": "/", "/runs/7": "/runs/7", "//example.org": "/", "https://example.org/": "/", `/\example.org`: "/", "/\texample": "/", "javascript:alert(1)": "/", "/sign-in?next=/sign-in": "/", "/sign-out": "/"} {
 		a := form(t, s, "/sign-in", "", s.URL, url.Values{"email": {user.Email}, "password": {user.Password}, "next": {next}})
 		if a.Status != http.StatusSeeOther || a.Header.Get("Location") != want || !strings.Contains(a.Header.Get("Set-Cookie"), "HttpOnly") {
 			t.Errorf("%q: %d %v", next, a.Status, a.Header)
 		}
 	}
 	for fields, want := range map[string]int{
-		"email=" + user.Email + "&password=not+it": 401, "email=&password=": 400, "": 400, "password=%FF": 400, "email=%zz": 400,
+		"email=" + user.Email + "&password=not+it": 401, "email=&password=": 400, "": 400, "password=%FF": 400, "email=a&email=" + user.Email + "&password=x": 400, "email=%zz": 400,
 	} {
 		a := s.Do(t, http.MethodPost, "/sign-in", fields, "Content-Type", "application/x-www-form-urlencoded", "Origin", s.URL)
 		if a.Status != want || !strings.Contains(string(a.Body), `role="alert"`) || a.Header.Get("Set-Cookie") != "" || strings.Contains(string(a.Body), "not it") {
@@ -258,6 +258,13 @@ func TestSigningIn(t *testing.T) {
 		t.Fatalf("%d %v", opened.Status, opened.Header)
 	}
 	s.Do(t, http.MethodGet, "/api/history", "", "Cookie", cookie).OK(t)
+	if again := s.Do(t, http.MethodGet, "/sign-in?next=/history", "", "Cookie", cookie); !strings.Contains(string(again.Body), "<h1>History</h1>") {
+		t.Errorf("signed in already: %d %.2000s", again.Status, again.Body)
+	}
+	twice := s.Do(t, http.MethodPost, "/account", "do=mint&name=x", "Cookie", cookie, "Content-Type", "application/x-www-form-urlencoded", "Origin", s.URL, "Origin", "https://example.org")
+	if twice.Code() != httpkit.CrossOrigin.Code || form(t, s, "/account", cookie, s.URL, url.Values{"do": {"mint"}, "name": {"x"}}).Status != http.StatusOK {
+		t.Errorf("two origins: %d", twice.Status)
+	}
 	if out := form(t, s, "/sign-out", cookie, s.URL, nil); out.Status != http.StatusSeeOther {
 		t.Errorf("%d %s", out.Status, out.Body)
 	}

@@ -378,17 +378,17 @@ func (a Answer) OK(t testing.TB) Answer {
 	return a
 }
 
-// Do sends a request; path is taken exactly as written, headers are name, value pairs.
+// Do sends a request; path is taken exactly as written, headers are name, value pairs, of which a name may come again.
 func (s *Server) Do(t testing.TB, method, path, body string, headers ...string) Answer {
 	t.Helper()
 	request, err := http.NewRequest(method, s.URL, strings.NewReader(body))
 	must(t, err)
 	request.URL.Opaque, request.URL.RawQuery, _ = strings.Cut(path, "?")
-	if body != "" {
-		request.Header.Set("Content-Type", "application/json")
-	}
 	for i := 0; i < len(headers); i += 2 {
-		request.Header.Set(headers[i], headers[i+1])
+		request.Header.Add(headers[i], headers[i+1])
+	}
+	if body != "" && request.Header.Get("Content-Type") == "" {
+		request.Header.Set("Content-Type", "application/json")
 	}
 	response, err := s.Client().Do(request)
 	must(t, err)

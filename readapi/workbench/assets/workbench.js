@@ -214,6 +214,7 @@ document.addEventListener("htmx:afterRequest", (event) => {
 });
 document.addEventListener("htmx:afterSettle", (event) => {
   begin(document);
+if ($("#token")) history.replaceState(null, "", location.href); // to load the page again is to look at it, and makes no second token
   const cell = $("#cells > .cell:last-child");
   if (event.detail.target.id !== "cells" || !cell) return;
   cell.scrollIntoView({ block: "nearest" });
