@@ -127,7 +127,7 @@ func apply(expression string, found []httpkit.Suggestion) (all []applied) {
 		with := applied{Suggestion: s}
 		if 0 <= s.Range.Start && s.Range.Start <= s.Range.End && s.Range.End <= len(text) {
 			with.Expression = string(text[:s.Range.Start]) + s.Replacement + string(text[s.Range.End:])
-			if len(with.Expression) <= maxPrefilled {
+			if linkable(with.Expression) {
 				with.Address = "/?e=" + url.QueryEscape(with.Expression)
 			}
 		}

@@ -15,7 +15,7 @@ import (
 
 // functions are those that templates call.
 var functions = template.FuncMap{
-	"visible": visible, "brief": brief, "basis": view.BasisInWords, "shownBy": view.ShownBy, "reason": reasonInWords, "money": money, "seconds": seconds, "badge": badgeOf, "choice": chosen, "page": url.PathEscape, "scopes": scope.All,
+	"visible": visible, "brief": brief, "linkable": linkable, "basis": view.BasisInWords, "shownBy": view.ShownBy, "reason": reasonInWords, "money": money, "seconds": seconds, "badge": badgeOf, "choice": chosen, "page": url.PathEscape, "scopes": scope.All,
 }
 
 // visible is a text of anybody's as it can be shown: characters that are not seen, or that change the order in which others are, stand as
@@ -50,6 +50,9 @@ func brief(text string) string {
 	}
 	return text
 }
+
+// linkable tells whether a link can carry an expression to the page that evaluates.
+func linkable(expression string) bool { return len(expression) <= maxPrefilled }
 
 // blankPattern is U+2800, a braille pattern without dots.
 const blankPattern = '\u2800'
