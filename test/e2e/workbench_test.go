@@ -45,7 +45,10 @@ func TestWorkbench(t *testing.T) {
 	b.Has(last+".printed", "<b>hello")
 	b.Click(last + ".check-receipt")
 	b.Has(last+"output.receipt", "The receipt holds")
-	// What the page shows is changed: the receipt is not of it.
+	// The verdict that the page shows is changed, and then its answer: the receipt is not of them.
+	b.Eval(`document.querySelector("` + last + `.verdict").className = "verdict refuted"`)
+	b.Click(last + ".check-receipt")
+	b.Has(last+"output.receipt", "its verdict is another than this page shows")
 	b.Eval(`(document.querySelector("` + last + `.answer").textContent = "43", "")`)
 	b.Click(last + ".check-receipt")
 	b.Has(last+"output.receipt", "another answer than this page shows")

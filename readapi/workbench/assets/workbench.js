@@ -7,7 +7,10 @@ const $$ = (selector, within = document) => [...within.querySelectorAll(selector
 /** The text of an element as it came: characters that are shown by their code points are read back. */
 function plain(element) {
   const copy = element.cloneNode(true);
-  for (const unseen of $$(".unseen", copy)) unseen.replaceWith(String.fromCodePoint(parseInt(unseen.dataset.char, 16)));
+  for (const unseen of $$(".unseen", copy)) {
+    if (unseen.textContent !== "U+" + unseen.dataset.char) throw new Error("a character of this page is not the one that it stands for");
+    unseen.replaceWith(String.fromCodePoint(parseInt(unseen.dataset.char, 16)));
+  }
   return copy.textContent;
 }
 
@@ -50,14 +53,18 @@ async function checkReceipt(run, cell) {
   const digest = [...new Uint8Array(await crypto.subtle.digest("SHA-256", bytes))].map((b) => b.toString(16).padStart(2, "0")).join("");
   if (digest !== receipt.id) throw new Error("its id is not the SHA-256 of its record");
   if (String(receipt.record.run_id) !== run) throw new Error("it is of another run");
+  if ($$(".expression, .answer", cell).length !== 2) throw new Error("this page does not show one expression and one answer");
   if (receipt.record.expression !== plain($(".expression", cell))) throw new Error("it is of another expression than this page shows");
   if (receipt.record.answer !== plain($(".answer", cell))) throw new Error("it is of another answer than this page shows");
+  const sealed = receipt.record.verification?.verdict ?? "unchecked", mark = $(".verdict", cell); // the first: a check that was asked for later stands below it
+  const words = { verified: "✓ Verified", refuted: "✗ Refuted", unchecked: "–" };
+  if (mark ? mark.className !== `verdict ${sealed}` || !mark.textContent.trim().startsWith(words[sealed]) : sealed !== "unchecked") throw new Error("its verdict is another than this page shows");
   if (!receipt.signature) throw new Error(`it is not signed: ${receipt.unsigned_reason ?? "no reason is given"}`);
   const jwk = set.keys.find((key) => key.kid === receipt.kid);
   if (!jwk) throw new Error("its key is not among the published ones");
   const key = await crypto.subtle.importKey("raw", bytesOf(jwk.x), { name: "Ed25519" }, false, ["verify"]);
   if (!(await crypto.subtle.verify({ name: "Ed25519" }, key, bytesOf(receipt.signature), bytes))) throw new Error("its signature does not verify");
-  return `The receipt holds: this expression and this answer are what key ${receipt.kid} signed. Checked by this browser.`;
+  return `The receipt holds: this expression, this answer and this verdict are what key ${receipt.kid} signed. Checked by this browser.`;
 }
 
 async function showReceiptCheck(button) {
