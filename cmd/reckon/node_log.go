@@ -120,9 +120,7 @@ func reportLog(command string, report eventlog.Report, err error) error {
 		if report.Unfinished > 0 {
 			fmt.Fprintf(os.Stderr, "reckon node %s: %d bytes lie behind the newest record: a write that was acknowledged to nobody, which the next start removes, or one that a running node is at\n", command, report.Unfinished)
 		}
-		out := json.NewEncoder(os.Stdout)
-		out.SetIndent("", "  ")
-		return out.Encode(report)
+		return printJSON(report)
 	}
 	fmt.Fprintf(os.Stderr, "reckon node %s: %v\n", command, err)
 	var damage *eventlog.CorruptError

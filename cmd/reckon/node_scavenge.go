@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -46,9 +45,7 @@ func (c *nodeScavengeCmd) Run() error {
 		}
 		return err
 	}
-	out := json.NewEncoder(os.Stdout)
-	out.SetIndent("", "  ")
-	return out.Encode(report)
+	return printJSON(report)
 }
 
 // inFolder scavenges a log that no node has.

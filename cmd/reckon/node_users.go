@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -83,9 +82,7 @@ func (c *nodeUserListCmd) Run() error {
 			rows = append(rows, userRow{u.LoginName, u.FullName, append([]string{}, u.Groups...), u.Disabled})
 		}
 		if c.JSON {
-			encoder := json.NewEncoder(os.Stdout)
-			encoder.SetIndent("", "  ")
-			return encoder.Encode(rows)
+			return printJSON(rows)
 		}
 		table := tabwriter.NewWriter(os.Stdout, 0, 0, 2, ' ', 0)
 		_, _ = fmt.Fprintln(table, "LOGIN\tGROUPS\tDISABLED\tNAME")

@@ -831,20 +831,28 @@ type aheadRow struct {
 	Key string `bun:"key,pk"`
 }
 
+// thing2 is a row of the second version of the shelf.
+type thing2 struct {
+	bun.BaseModel `bun:"table:shelf_v2"`
+
+	Key string `bun:"key,pk"`
+}
+
+// shelf2 is the second version of the shelf.
+func shelf2() engine.Projection {
+	rows := engine.TableOf("key", func(r *thing2) string { return r.Key })
+	next := engine.Projection{Name: "shelf", Version: 2, Tables: []engine.Table{rows}}
+	engine.On(&next, func(_ context.Context, tx *engine.Tx, e added, _ event.Recorded) error {
+		rows.Upsert(tx, &thing2{Key: e.Key})
+		return nil
+	})
+	return next
+}
+
 // TestVersionsSideBySide: a new version boots beside the old one, which can then be removed by name.
 func TestVersionsSideBySide(t *testing.T) {
-	type thing2 struct {
-		bun.BaseModel `bun:"table:shelf_v2"`
-
-		Key string `bun:"key,pk"`
-	}
 	onBoth(t, func(t *testing.T, f *fixture) {
-		rows := engine.TableOf("key", func(r *thing2) string { return r.Key })
-		next := engine.Projection{Name: "shelf", Version: 2, Tables: []engine.Table{rows}}
-		engine.On(&next, func(_ context.Context, tx *engine.Tx, e added, _ event.Recorded) error {
-			rows.Upsert(tx, &thing2{Key: e.Key})
-			return nil
-		})
+		next := shelf2()
 		old, stopOld := f.start(shelf(&f.bad, engine.Halt))
 		f.reach(old, f.append("s", added{"a", "1"}))
 		e, stop := f.start(next)
@@ -877,18 +885,8 @@ func TestVersionsSideBySide(t *testing.T) {
 // TestUpgradeServesTheOldVersion: while a new version is built, the old one goes on and is ready, and the new one is not; it is once it has caught
 // up. The database names both, with who writes them.
 func TestUpgradeServesTheOldVersion(t *testing.T) {
-	type thing2 struct {
-		bun.BaseModel `bun:"table:shelf_v2"`
-
-		Key string `bun:"key,pk"`
-	}
 	onBoth(t, func(t *testing.T, f *fixture) {
-		rows := engine.TableOf("key", func(r *thing2) string { return r.Key })
-		next := engine.Projection{Name: "shelf", Version: 2, Tables: []engine.Table{rows}}
-		engine.On(&next, func(_ context.Context, tx *engine.Tx, e added, _ event.Recorded) error {
-			rows.Upsert(tx, &thing2{Key: e.Key})
-			return nil
-		})
+		next := shelf2()
 		old, stopOld := f.start(shelf(&f.bad, engine.Halt))
 		f.reach(old, f.append("s", added{"a", "1"}))
 		// The new binary has made its tables and has not filled them yet.
