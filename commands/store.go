@@ -61,3 +61,12 @@ var (
 	// time; whether an append happened is unknown. Retry later.
 	ErrUnavailable = errors.New("the event log is unavailable; retry in a moment")
 )
+
+// IsAway tells whether an error says that the log, or another part that a command needs, cannot be reached now.
+func IsAway(err error) bool {
+	_, part := errors.AsType[interface {
+		error
+		UnavailablePart() string
+	}](err)
+	return part || errors.Is(err, ErrUnavailable)
+}

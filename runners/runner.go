@@ -500,14 +500,14 @@ func (r *Runner) concludeAttempt(ctx, working context.Context, in commands.Inten
 	return outcome
 }
 
-// appendOutcome ends the job with what was computed. While the log is unavailable it
+// appendOutcome ends the job with what was computed. While the log or the store of blobs is away it
 // tries again until the attempt is killed.
 func (r *Runner) appendOutcome(ctx context.Context, in commands.Intent, id string, a *attempt, end End) error {
 	end.Outcome.JobID, end.Outcome.Nonce = id, a.nonce
 	in.ID, in.At = uuid.New(), r.Clock.Now()
 	for {
 		_, err := r.Jobs.FinishJob(ctx, in, end.Status, end.Outcome)
-		if !errors.Is(err, commands.ErrUnavailable) || ctx.Err() != nil {
+		if !commands.IsAway(err) || ctx.Err() != nil {
 			return err
 		}
 		select {

@@ -65,7 +65,7 @@ var allowed = map[string][]string{
 	"internal/access":      {"domain/scope"},
 	"internal/auth":        {"domain/account", "domain/event", "domain/grant", "domain/scope", "domain/token", "internal/access", "internal/httpkit"},
 	"internal/blobs":       {"domain/event"},
-	"internal/config":      {"domain/account"},
+	"internal/config":      {"domain/account", "internal/blobs"},
 	"internal/database":    {"internal/private"},
 	"internal/httpkit":     {"domain/event", "internal/access", "internal/database", "internal/httpserver", "internal/ratelimit"}, // database: what of it a request may wait for
 	"internal/httpserver":  {},
@@ -99,6 +99,7 @@ var homes = map[string][]string{
 	"github.com/ThreeDotsLabs/watermill":         {"eventstore", "commands/reactions"},
 	"github.com/modelcontextprotocol/go-sdk":     {"writeapi/mcpapi"},
 	"github.com/chromedp":                        {"test/browser"},
+	"github.com/minio/minio-go":                  {"internal/blobs"},
 	"github.com/ory/dockertest":                  {},
 	"github.com/ory/fosite":                      {"internal/oauth"},
 	"github.com/alecthomas/kong":                 {"cmd", "internal/config"},

@@ -19,6 +19,7 @@ import (
 	"reckon/domain/event"
 	"reckon/domain/keys"
 	"reckon/eventstore"
+	"reckon/internal/blobs"
 	"reckon/internal/progress"
 	"reckon/projections/auditor"
 )
@@ -38,7 +39,7 @@ type auditSource struct {
 
 type auditLogCmd struct {
 	auditSource
-	Blobs          string        `help:"Folder of the blobs; default: blobs in the data folder. none: they are not looked at." placeholder:"DIR"`
+	Blobs          string        `help:"The blobs: their folder, or s3://BUCKET/PREFIX as serve takes it; default: blobs in the data folder. none: they are not looked at." placeholder:"DIR"`
 	Keys           string        `help:"File with the public keys that were handed out, as /.well-known/ and the API serve them (JWK set), kept where the operator cannot write." type:"path" placeholder:"FILE"`
 	Anchor         []string      `help:"File with the output of an earlier reckon node verify, kept where the operator cannot write; may be given more than once." type:"path" placeholder:"FILE"`
 	ReadModels     string        `help:"Database whose read models are compared row by row: sqlite:PATH or postgres://…; default: readmodels.db in the data folder. none: none are." placeholder:"ADDRESS"`
@@ -61,7 +62,7 @@ func (c *auditLogCmd) Run() error {
 		return err
 	}
 	defer closeSource()
-	if config.Blobs, err = c.openBlobs(); err != nil {
+	if config.Blobs, err = c.openBlobs(ctx); err != nil {
 		return err
 	}
 	if c.Recheck {
@@ -176,18 +177,22 @@ func (s auditSource) open(ctx context.Context, anchors []string) (auditor.Source
 }
 
 // openBlobs returns nil where blobs are not looked at.
-func (c *auditLogCmd) openBlobs() (event.BlobReader, error) {
-	folder := c.Blobs
-	switch folder {
-	case "none":
+func (c *auditLogCmd) openBlobs(ctx context.Context) (event.BlobReader, error) {
+	address := blobs.Address{Folder: c.Blobs}
+	switch {
+	case c.Blobs == "none":
 		return nil, nil
-	case "":
-		if folder = filepath.Join(c.Data, "blobs"); !isFolder(folder) {
+	case c.Blobs == "":
+		if address.Folder = filepath.Join(c.Data, "blobs"); !isFolder(address.Folder) {
 			return nil, nil
 		}
+	case strings.Contains(c.Blobs, "://"):
+		var err error
+		if address, err = blobs.ParseAddress(c.Blobs); err != nil {
+			return nil, err
+		}
 	}
-	folder = strings.TrimPrefix(folder, "file://")
-	return blobsIn(folder)
+	return blobsAt(ctx, address)
 }
 
 // readModels is the address of the read models to compare; empty: none. Without blobs their texts are not known.

@@ -38,12 +38,12 @@ func (c *blobsCollectCmd) Run() error {
 		return err
 	}
 	defer closeStore()
-	folder, err := where.openBlobs()
+	kept, err := where.openBlobs(ctx)
 	if err != nil {
 		return err
 	}
-	defer func() { _ = folder.Close() }()
-	collected, err := c.collect(ctx, store, folder)
+	defer func() { _ = kept.Close() }()
+	collected, err := c.collect(ctx, store, kept)
 	if err != nil && collected.Step == "" { // refused before it looked
 		return err
 	}
@@ -53,7 +53,7 @@ func (c *blobsCollectCmd) Run() error {
 	return errors.Join(err, printCollected(collected, c.DryRun))
 }
 
-func (c *blobsCollectCmd) collect(ctx context.Context, store *eventstore.Store, folder *blobs.Folder) (blobs.Collected, error) {
+func (c *blobsCollectCmd) collect(ctx context.Context, store *eventstore.Store, kept blobs.Store) (blobs.Collected, error) {
 	logID, err := store.LogID(ctx)
 	if err != nil {
 		return blobs.Collected{}, err
@@ -65,7 +65,7 @@ func (c *blobsCollectCmd) collect(ctx context.Context, store *eventstore.Store, 
 	display := progress.New(os.Stderr, slog.Default())
 	defer display.Close()
 	task := progress.Task{Name: "collecting", Done: -1, Left: -1, Unit: "events"}
-	return folder.Collect(ctx, blobs.Collection{
+	return kept.Collect(ctx, blobs.Collection{
 		LogID: logID, OlderThan: c.OlderThan, DryRun: c.DryRun,
 		ReadLog: func(ctx context.Context, visit func([]byte)) error {
 			begun, events := time.Now(), 0

@@ -10,18 +10,16 @@ import (
 	"strings"
 
 	"reckon/commands"
-	"reckon/internal/database"
 )
 
-// isOutage tells whether an error says that the log or a database is away, and not that it
+// isOutage tells whether an error says that the log, a database or the store of blobs is away, and not that it
 // refuses something. So do time-outs and broken connections.
 func isOutage(err error) bool {
 	var network net.Error
 	var coded interface{ SQLState() string }
-	var away *database.UnavailableError
 	switch {
-	case errors.Is(err, commands.ErrUnavailable), errors.Is(err, context.DeadlineExceeded), errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF),
-		errors.Is(err, driver.ErrBadConn), errors.Is(err, sql.ErrConnDone), errors.As(err, &network), errors.As(err, &away):
+	case commands.IsAway(err), errors.Is(err, context.DeadlineExceeded), errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF),
+		errors.Is(err, driver.ErrBadConn), errors.Is(err, sql.ErrConnDone), errors.As(err, &network):
 		return true
 	case errors.As(err, &coded):
 		// PostgreSQL, appendix A: 08 connection exception, 53 insufficient resources, 57P operator intervention

@@ -179,7 +179,7 @@ func (c *parkedRetryCmd) retryReaction(ctx context.Context) error {
 		return err
 	}
 	defer closeStore()
-	content, err := where.openBlobs()
+	content, err := where.openBlobs(ctx)
 	if err != nil {
 		return err
 	}

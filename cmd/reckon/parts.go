@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"path/filepath"
 	"time"
 
 	"reckon/domain"
@@ -107,20 +106,21 @@ func nodeServes(ctx context.Context, n *node.Node) error {
 // stores are the stores beside the log: blobs, and the identity tables.
 type stores struct {
 	blobs    blobs.Store
-	states   *statefiles.Folder // beside the blobs: shared by the same processes
+	states   *statefiles.Folder // shared by the same processes as the blobs, unless these lie in a bucket
 	identity *identity.Store
 	rules    identity.Rules
 }
 
-// stateFolder is where the files of state vectors lie, below the folder of blobs.
-const stateFolder = "statevectors"
-
 func openStores(ctx context.Context, p process, log *eventLog) (*stores, error) {
-	folder, err := p.config.BlobFolder()
+	address, err := p.config.BlobAddress()
 	if err != nil {
 		return nil, err
 	}
-	content, err := openBlobs(folder, p.logger)
+	content, err := openBlobs(ctx, address, p.logger)
+	if err != nil {
+		return nil, err
+	}
+	stateFolder, err := p.config.StateFolder()
 	if err != nil {
 		return nil, err
 	}
@@ -128,10 +128,10 @@ func openStores(ctx context.Context, p process, log *eventLog) (*stores, error) 
 	if err != nil {
 		return nil, err
 	}
-	if err := content.UsedBy(logID); err != nil {
+	if err := content.UsedBy(ctx, logID); err != nil {
 		return nil, err
 	}
-	states, err := statefiles.Open(filepath.Join(folder, stateFolder), statefiles.Limits{
+	states, err := statefiles.Open(stateFolder, statefiles.Limits{
 		Age: p.config.StateAge, AccountBytes: int64(p.config.StateSpaceAccount) << 20, TotalBytes: int64(p.config.StateSpace) << 20,
 	}, time.Now, p.logger)
 	if err != nil {

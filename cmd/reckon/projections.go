@@ -44,7 +44,7 @@ func (s *settings) withEngine(ctx context.Context, open databaseOpener, f func(*
 		return err
 	}
 	defer closeDatabase()
-	content, err := s.createBlobs()
+	content, err := s.createBlobs(ctx)
 	if err != nil {
 		return err
 	}

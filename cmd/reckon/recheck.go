@@ -52,7 +52,7 @@ func (c *leanRecheckCmd) Run() error {
 		return err
 	}
 	defer closeStore()
-	kept, err := where.openBlobs()
+	kept, err := where.openBlobs(ctx)
 	if err != nil {
 		return err
 	}

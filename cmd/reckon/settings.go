@@ -426,47 +426,61 @@ func (s *settings) createDatabase(ctx context.Context) (*projections.DB, func(),
 }
 
 // openBlobs opens the blobs as they are; an error when their folder is missing.
-func (s *settings) openBlobs() (*blobs.Folder, error) {
+func (s *settings) openBlobs(ctx context.Context) (blobs.Store, error) {
 	if err := s.require("blobs"); err != nil {
 		return nil, err
 	}
-	folder, err := s.BlobFolder()
+	address, err := s.BlobAddress()
 	if err != nil {
 		return nil, err
 	}
-	if err := private.CheckFolder(folder); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return nil, err
+	if address.Folder != "" {
+		if err := private.CheckFolder(address.Folder); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return nil, err
+		}
 	}
-	return blobsIn(folder)
+	return blobsAt(ctx, address)
 }
 
-// blobsIn are the blobs of a folder as they are; an error when it is missing.
-func blobsIn(folder string) (*blobs.Folder, error) {
-	if err := requireExists(folder, "folder of blobs"); err != nil {
+// blobsAt are the blobs as they are; an error when their folder or bucket is missing.
+func blobsAt(ctx context.Context, address blobs.Address) (blobs.Store, error) {
+	if address.Folder == "" {
+		return openBucket(ctx, address.Bucket)
+	}
+	if err := requireExists(address.Folder, "folder of blobs"); err != nil {
 		return nil, err
 	}
-	return blobs.ExistingFolder(folder), nil
+	return blobs.ExistingFolder(address.Folder), nil
+}
+
+// openBucket returns no store with an error, which a typed nil would be.
+func openBucket(ctx context.Context, address blobs.BucketAddress) (blobs.Store, error) {
+	bucket, err := blobs.OpenBucket(ctx, address)
+	if err != nil {
+		return nil, err
+	}
+	return bucket, nil
 }
 
 // openStates opens the files of state vectors to forget some: the limits of the server are not known here.
 func (s *settings) openStates() (*statefiles.Folder, error) {
-	folder, err := s.BlobFolder()
+	folder, err := s.StateFolder()
 	if err != nil {
 		return nil, err
 	}
-	return statefiles.Open(filepath.Join(folder, stateFolder), statefiles.Limits{}, time.Now, slog.Default())
+	return statefiles.Open(folder, statefiles.Limits{}, time.Now, slog.Default())
 }
 
-// createBlobs is openBlobs that creates a missing folder.
-func (s *settings) createBlobs() (*blobs.Folder, error) {
+// createBlobs is settings.openBlobs that creates a missing folder.
+func (s *settings) createBlobs(ctx context.Context) (blobs.Store, error) {
 	if err := s.require("blobs"); err != nil {
 		return nil, err
 	}
-	folder, err := s.BlobFolder()
+	address, err := s.BlobAddress()
 	if err != nil {
 		return nil, err
 	}
-	return openBlobs(folder, slog.Default())
+	return openBlobs(ctx, address, slog.Default())
 }
 
 // openKeys opens the folder of signing keys, which is made if it is missing.
@@ -492,9 +506,13 @@ func (s *settings) heldKeys() (holds func(kid string) bool, err error) {
 	return ring.Holds, err
 }
 
-func openBlobs(folder string, logger *slog.Logger) (*blobs.Folder, error) {
-	if err := private.MakeFolder(folder, logger); err != nil {
+// openBlobs makes a missing folder; a bucket has to exist.
+func openBlobs(ctx context.Context, address blobs.Address, logger *slog.Logger) (blobs.Store, error) {
+	if address.Folder == "" {
+		return openBucket(ctx, address.Bucket)
+	}
+	if err := private.MakeFolder(address.Folder, logger); err != nil {
 		return nil, err
 	}
-	return blobs.OpenFolder(folder)
+	return blobs.OpenFolder(address.Folder)
 }

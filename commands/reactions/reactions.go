@@ -18,7 +18,7 @@ type Reaction struct {
 	On   []string // names of the events it reacts to
 	// Handle reacts to one event. It may be called again with the same event, at any
 	// time and by several processes at once. An event whose last attempt returns
-	// anything but commands.ErrUnavailable is parked.
+	// anything but commands.IsAway is parked.
 	Handle func(context.Context, event.Recorded) error
 }
 

@@ -135,7 +135,7 @@ func (d Deps) park(r Reaction) message.HandlerMiddleware {
 		return func(m *message.Message) ([]*message.Message, error) {
 			ctx := m.Context()
 			_, cause := next(m)
-			if cause == nil || isUnavailable(cause) || ctx.Err() != nil {
+			if cause == nil || commands.IsAway(cause) || ctx.Err() != nil {
 				return nil, cause
 			}
 			recorded, _ := d.Messages.Recorded(m) // id, stream and revision are set with an error too
@@ -151,5 +151,3 @@ func (d Deps) park(r Reaction) message.HandlerMiddleware {
 		}
 	}
 }
-
-func isUnavailable(err error) bool { return errors.Is(err, commands.ErrUnavailable) }

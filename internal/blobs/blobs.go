@@ -12,7 +12,7 @@ import (
 	"reckon/domain/event"
 )
 
-// Store keeps blobs.
+// Store keeps blobs. A store that is reached over a network answers with *UnavailableError while it is away.
 type Store interface {
 	// Put stores content durably under its SHA-256. It is idempotent.
 	Put(ctx context.Context, content []byte) (event.Blob, error)
@@ -24,6 +24,13 @@ type Store interface {
 	Get(ctx context.Context, b event.Blob) ([]byte, error)
 	// Ready returns an error when the store cannot be reached.
 	Ready(ctx context.Context) error
+	// UsedBy records that events of this log name blobs of the store.
+	UsedBy(ctx context.Context, logID string) error
+	// Collect removes the blobs that nobody names, and the temporary files of interrupted uploads,
+	// beside running servers: a content that is stored again is not removed in between,
+	// and one stored before has been named by the time the log is read. It may be interrupted at any
+	// moment. Errors: *NotOfLogError, those of ReadLog, or of the store.
+	Collect(ctx context.Context, c Collection) (Collected, error)
 	Close() error
 }
 

@@ -18,13 +18,13 @@ import (
 
 const abc = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"
 
-func TestFolder(t *testing.T) {
-	ctx := context.Background()
-	store, err := blobs.OpenFolder(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = store.Close() }()
+// TestStore is the contract of every store.
+func TestStore(t *testing.T) {
+	shelves(t, func(t *testing.T, store blobs.Store, _ func(...event.Blob)) { testStore(t, store) })
+}
+
+func testStore(t *testing.T, store blobs.Store) {
+	ctx := t.Context()
 	if err := store.Ready(ctx); err != nil {
 		t.Error(err)
 	}

@@ -2,7 +2,6 @@ package blobs
 
 import (
 	"context"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
@@ -23,7 +22,7 @@ const MinimumAge = time.Hour
 // maxCandidates is how many blobs are looked for in one reading of the log, 33 bytes of memory each.
 const maxCandidates = 1 << 20
 
-// Collection configures Folder.Collect. All but DryRun and Progress are required.
+// Collection configures Store.Collect. All but DryRun and Progress are required.
 type Collection struct {
 	LogID     string        // of the log that ReadLog reads
 	OlderThan time.Duration // blobs younger than this stay, named or not; at least MinimumAge
@@ -37,7 +36,7 @@ type Collection struct {
 // Collected is what Collect has found and done so far.
 type Collected struct {
 	Step           string `json:"-"`               // what it does now, for people
-	Blobs          int64  `json:"blobs"`           // in the folder
+	Blobs          int64  `json:"blobs"`           // in the store
 	Bytes          int64  `json:"bytes"`           // of them
 	Young          int64  `json:"young"`           // younger than OlderThan: they stay
 	Unnamed        int64  `json:"unnamed"`         // older, and mentioned nowhere: removed, unless it is a dry run
@@ -46,25 +45,25 @@ type Collected struct {
 	AbandonedBytes int64  `json:"abandoned_bytes"` // of them
 }
 
-// NotOfLogError is returned by Collect for a folder that it may not judge by this log.
+// NotOfLogError is returned by Collect for a store that it may not judge by this log.
 type NotOfLogError struct {
-	Folder, LogID string
-	Logs          []string // ids of the logs whose servers have used the folder
+	Store, LogID string
+	Logs         []string // ids of the logs whose servers have used the store
 }
 
 func (e *NotOfLogError) Error() string {
 	if len(e.Logs) == 0 {
-		return fmt.Sprintf("no server has said which log names the blobs in %s: `reckon serve` does when it starts; then collect again", e.Folder)
+		return fmt.Sprintf("no server has said which log names the blobs in %s: `reckon serve` does when it starts; then collect again", e.Store)
 	}
-	return fmt.Sprintf("the blobs in %s are named by log %s, and this is log %s: nothing is removed. Where a log's events are gone for good, remove the file %s of its id",
-		e.Folder, strings.Join(e.Logs, " and "), e.LogID, logMark+"ID")
+	return fmt.Sprintf("the blobs in %s are named by log %s, and this is log %s: nothing is removed. Where a log's events are gone for good, remove the file or object %s of its id",
+		e.Store, strings.Join(e.Logs, " and "), e.LogID, logMark+"ID")
 }
 
 // logMark begins the names of the empty files that say whose events name the folder's blobs.
 const logMark = ".log-"
 
-// UsedBy records that events of this log name blobs of the folder.
-func (f *Folder) UsedBy(logID string) error {
+// UsedBy is Store.
+func (f *Folder) UsedBy(_ context.Context, logID string) error {
 	file, err := os.OpenFile(filepath.Join(f.root, logMark+filepath.Base(logID)), os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
 		return fmt.Errorf("blob folder: %w", err)
@@ -75,43 +74,74 @@ func (f *Folder) UsedBy(logID string) error {
 	return syncFolder(f.root)
 }
 
-func (f *Folder) checkLog(logID string) error {
-	var logs []string
-	err := f.eachEntry(f.root, func(entry fs.DirEntry) error {
+func (f *Folder) logs(context.Context) (ids []string, err error) {
+	err = f.eachEntry(f.root, func(entry fs.DirEntry) error {
 		if id, is := strings.CutPrefix(entry.Name(), logMark); is {
-			logs = append(logs, id)
+			ids = append(ids, id)
 		}
 		return nil
 	})
+	return ids, err
+}
+
+func checkLog(ctx context.Context, s shelf, logID string) error {
+	logs, err := s.logs(ctx)
 	if err != nil {
 		return err
 	}
 	if slices.Sort(logs); !slices.Equal(logs, []string{logID}) {
-		return &NotOfLogError{Folder: f.root, LogID: logID, Logs: logs}
+		return &NotOfLogError{Store: s.String(), LogID: logID, Logs: logs}
 	}
 	return nil
 }
 
-// Collect removes the blobs that nobody names, and the temporary files of interrupted uploads,
-// beside running servers: a content that is stored again is not removed in between (lockName),
-// and one stored before has been named by the time the log is read. It may be interrupted at any
-// moment. Errors: *NotOfLogError, those of ReadLog, or of the file system.
+// shelf is what collecting needs of a store.
+type shelf interface {
+	fmt.Stringer
+	// logs returns the ids of the logs whose servers have used the store (UsedBy).
+	logs(ctx context.Context) ([]string, error)
+	// eachBlob calls do for each blob, in no order. It holds few names in memory, however many there are.
+	eachBlob(ctx context.Context, do func(hash, shelved) error) error
+	// mentionsOf calls found with the names in a blob's content; none when the blob is gone.
+	mentionsOf(ctx context.Context, h hash, found func(hash)) error
+	// removeOlder removes a blob, unless it was stored again since `before`: then, and when it is gone, it tells false.
+	// A dry run tells what it would do.
+	removeOlder(ctx context.Context, h hash, before time.Time, dryRun bool) (removed bool, bytes int64, err error)
+	// removeAbandoned removes the temporary files that nobody has written for abandonedAfter.
+	removeAbandoned(dryRun bool, removed func(bytes int64)) error
+}
+
+// shelved is what a listing tells of a blob.
+type shelved struct {
+	bytes int64
+	at    time.Time // when it was stored, or stored again
+}
+
+// Collect is Store.
 func (f *Folder) Collect(ctx context.Context, c Collection) (Collected, error) {
+	return collect(ctx, f, c)
+}
+
+func collect(ctx context.Context, s shelf, c Collection) (Collected, error) {
 	if c.OlderThan < MinimumAge {
 		return Collected{}, fmt.Errorf("blobs younger than %s may be named any moment: collect those older than that", MinimumAge)
 	}
-	if err := f.checkLog(c.LogID); err != nil {
+	if err := checkLog(ctx, s, c.LogID); err != nil {
 		return Collected{}, err
 	}
-	r := &collecting{Collection: c, folder: f, before: time.Now().Add(-c.OlderThan)}
-	if err := r.removeAbandoned(); err != nil {
+	r := &collecting{Collection: c, shelf: s, before: time.Now().Add(-c.OlderThan)}
+	err := s.removeAbandoned(c.DryRun, func(bytes int64) {
+		r.done.Abandoned++
+		r.done.AbandonedBytes += bytes
+	})
+	if err != nil {
 		return r.done, err
 	}
 	var old []hash
-	err := f.eachBlob(ctx, func(h hash, info fs.FileInfo) error {
+	err = s.eachBlob(ctx, func(h hash, b shelved) error {
 		r.done.Blobs++
-		r.done.Bytes += info.Size()
-		if !info.ModTime().Before(r.before) {
+		r.done.Bytes += b.bytes
+		if !b.at.Before(r.before) {
 			r.done.Young++
 		} else if old = append(old, h); len(old) == maxCandidates {
 			err := r.judge(ctx, old)
@@ -131,7 +161,7 @@ func (f *Folder) Collect(ctx context.Context, c Collection) (Collected, error) {
 // collecting is one run of Collect.
 type collecting struct {
 	Collection
-	folder *Folder
+	shelf  shelf
 	before time.Time // what was stored or renewed later stays
 	done   Collected
 }
@@ -160,7 +190,7 @@ func (r *collecting) judge(ctx context.Context, old []hash) error {
 		if c.named[i] {
 			continue
 		}
-		if err := errors.Join(ctx.Err(), r.removeUnnamed(h)); err != nil {
+		if err := errors.Join(ctx.Err(), r.removeUnnamed(ctx, h)); err != nil {
 			return err
 		}
 	}
@@ -175,13 +205,13 @@ func (r *collecting) markByBlobs(ctx context.Context, c *candidates) error {
 	var named []hash // by a blob; their own mentions are not read yet
 	read := func(h hash) error {
 		r.report("reading blobs")
-		return r.folder.mentionsOf(h, func(m hash) {
+		return r.shelf.mentionsOf(ctx, h, func(m hash) {
 			if c.mark(m) {
 				named = append(named, m)
 			}
 		})
 	}
-	err := r.folder.eachBlob(ctx, func(h hash, _ fs.FileInfo) error {
+	err := r.shelf.eachBlob(ctx, func(h hash, _ shelved) error {
 		if c.isUnnamed(h) {
 			return nil
 		}
@@ -196,41 +226,52 @@ func (r *collecting) markByBlobs(ctx context.Context, c *candidates) error {
 }
 
 // removeUnnamed removes a blob, unless it was stored again since it was listed.
-func (r *collecting) removeUnnamed(h hash) error {
-	path := r.folder.pathOf(h)
-	return r.folder.locked(unix.LOCK_EX, func() error {
+func (r *collecting) removeUnnamed(ctx context.Context, h hash) error {
+	removed, bytes, err := r.shelf.removeOlder(ctx, h, r.before, r.DryRun)
+	if err != nil || !removed {
+		return err
+	}
+	r.done.Unnamed++
+	r.done.UnnamedBytes += bytes
+	r.report("removing")
+	return nil
+}
+
+func (f *Folder) removeOlder(_ context.Context, h hash, before time.Time, dryRun bool) (removed bool, bytes int64, err error) {
+	path := f.pathOf(h)
+	err = f.locked(unix.LOCK_EX, func() error {
 		info, err := os.Stat(path)
-		if errors.Is(err, fs.ErrNotExist) || err == nil && !info.ModTime().Before(r.before) {
+		if errors.Is(err, fs.ErrNotExist) || err == nil && !info.ModTime().Before(before) {
 			return nil
 		}
 		if err != nil {
 			return fmt.Errorf("blob folder: %w", err)
 		}
-		if !r.DryRun {
-			if err := os.Remove(path); err != nil {
-				return fmt.Errorf("blob folder: %w", err)
-			}
+		removed, bytes = true, info.Size()
+		if dryRun {
+			return nil
 		}
-		r.done.Unnamed++
-		r.done.UnnamedBytes += info.Size()
-		r.report("removing")
+		if err := os.Remove(path); err != nil {
+			return fmt.Errorf("blob folder: %w", err)
+		}
 		return nil
 	})
+	return removed, bytes, err
 }
 
-// removeAbandoned removes the temporary files that nobody has written for abandonedAfter.
-func (r *collecting) removeAbandoned() error {
-	return r.folder.eachAbandoned(func(path string, size int64) error {
-		if !r.DryRun {
+func (f *Folder) removeAbandoned(dryRun bool, removed func(bytes int64)) error {
+	return f.eachAbandoned(func(path string, size int64) error {
+		if !dryRun {
 			if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
 				return fmt.Errorf("blob folder: %w", err)
 			}
 		}
-		r.done.Abandoned++
-		r.done.AbandonedBytes += size
+		removed(size)
 		return nil
 	})
 }
+
+func (f *Folder) String() string { return f.root }
 
 // eachAbandoned calls do for each temporary file that a crash left.
 func (f *Folder) eachAbandoned(do func(path string, size int64) error) error {
@@ -246,20 +287,15 @@ func (f *Folder) eachAbandoned(do func(path string, size int64) error) error {
 	})
 }
 
-// eachBlob calls do for each blob, in no order. It holds few names in memory, however many there are.
-func (f *Folder) eachBlob(ctx context.Context, do func(hash, fs.FileInfo) error) error {
+func (f *Folder) eachBlob(ctx context.Context, do func(hash, shelved) error) error {
 	return f.eachEntry(f.root, func(folder fs.DirEntry) error {
 		if !folder.IsDir() || len(folder.Name()) != 2 {
 			return nil
 		}
 		return f.eachEntry(filepath.Join(f.root, folder.Name()), func(entry fs.DirEntry) error {
-			var h hash
-			name := entry.Name()
-			if !namePattern.MatchString(name) || name[:2] != folder.Name() {
+			h, is := hashOf(folder.Name() + "/" + entry.Name())
+			if !is {
 				return ctx.Err()
-			}
-			if _, err := hex.Decode(h[:], []byte(name)); err != nil {
-				return err
 			}
 			info, err := entry.Info()
 			if errors.Is(err, fs.ErrNotExist) {
@@ -268,7 +304,7 @@ func (f *Folder) eachBlob(ctx context.Context, do func(hash, fs.FileInfo) error)
 			if err != nil {
 				return fmt.Errorf("blob folder: %w", err)
 			}
-			return errors.Join(ctx.Err(), do(h, info))
+			return errors.Join(ctx.Err(), do(h, shelved{bytes: info.Size(), at: info.ModTime()}))
 		})
 	})
 }
@@ -298,8 +334,7 @@ func (f *Folder) eachEntry(path string, do func(fs.DirEntry) error) error {
 	}
 }
 
-// mentionsOf calls found with the names in a blob's content; none when the blob is gone.
-func (f *Folder) mentionsOf(h hash, found func(hash)) error {
+func (f *Folder) mentionsOf(_ context.Context, h hash, found func(hash)) error {
 	file, err := os.Open(f.pathOf(h))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
@@ -314,7 +349,4 @@ func (f *Folder) mentionsOf(h hash, found func(hash)) error {
 	return nil
 }
 
-func (f *Folder) pathOf(h hash) string {
-	name := hex.EncodeToString(h[:])
-	return filepath.Join(f.root, name[:2], name)
-}
+func (f *Folder) pathOf(h hash) string { return filepath.Join(f.root, filepath.FromSlash(h.path())) }

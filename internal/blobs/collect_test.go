@@ -30,15 +30,15 @@ func openFolder(t *testing.T, root string) *blobs.Folder {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := folder.UsedBy(logID); err != nil {
+	if err := folder.UsedBy(t.Context(), logID); err != nil {
 		t.Fatal(err)
 	}
 	return folder
 }
 
-func put(t *testing.T, folder *blobs.Folder, content string) event.Blob {
+func put(t *testing.T, store blobs.Store, content string) event.Blob {
 	t.Helper()
-	named, err := folder.Put(t.Context(), []byte(content))
+	named, err := store.Put(t.Context(), []byte(content))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -55,9 +55,9 @@ func age(t *testing.T, root string, named ...event.Blob) {
 	}
 }
 
-func has(t *testing.T, folder *blobs.Folder, b event.Blob) bool {
+func has(t *testing.T, store blobs.Store, b event.Blob) bool {
 	t.Helper()
-	_, err := folder.Get(t.Context(), b)
+	_, err := store.Get(t.Context(), b)
 	if err != nil && !errors.Is(err, blobs.ErrNotFound) {
 		t.Fatal(err)
 	}
@@ -75,17 +75,51 @@ func logOf(texts ...string) func(context.Context, func([]byte)) error {
 }
 
 func TestCollect(t *testing.T) {
+	shelves(t, func(t *testing.T, store blobs.Store, age func(...event.Blob)) {
+		inEvent, inText := put(t, store, "an event names it"), put(t, store, "a text within an event names it")
+		deepest := put(t, store, "a blob that a blob names names it")
+		deeper := put(t, store, strings.Repeat("x", 300_000)+deepest.SHA256)
+		carrier := put(t, store, `{"export":{"sha256":"`+deeper.SHA256+`"}}`)
+		unnamed := put(t, store, "nobody names it")
+		byUnnamed := put(t, store, "a blob that nobody names names it")
+		idle := put(t, store, "nobody names it, and it names "+byUnnamed.SHA256)
+		young := put(t, store, "nobody names it yet")
+		age(inEvent, inText, deepest, deeper, carrier, unnamed, byUnnamed, idle)
+		nested, err := json.Marshal(`{"sha256":"` + inText.SHA256 + `"}`)
+		if err != nil {
+			t.Fatal(err)
+		}
+		c := blobs.Collection{LogID: logID, OlderThan: 24 * time.Hour, DryRun: true, ReadLog: logOf(
+			`{"blob":{"sha256":"`+inEvent.SHA256+`","bytes":3}}`, `{"payload":`+string(nested)+`}`, `{"payload":{"blob":"`+carrier.SHA256+`"}}`)}
+		for _, dryRun := range []bool{true, false} {
+			c.DryRun = dryRun
+			got, err := store.Collect(t.Context(), c)
+			got.Step = ""
+			want := blobs.Collected{Blobs: 9, Bytes: got.Bytes, Young: 1, Unnamed: 3, UnnamedBytes: unnamed.Bytes + byUnnamed.Bytes + idle.Bytes}
+			if err != nil || got != want {
+				t.Errorf("%+v, want %+v (%v)", got, want, err)
+			}
+			for _, b := range []event.Blob{inEvent, inText, deepest, deeper, carrier, young} {
+				if !has(t, store, b) {
+					t.Errorf("%+v was removed", b)
+				}
+			}
+			for _, b := range []event.Blob{unnamed, byUnnamed, idle} {
+				if has(t, store, b) != dryRun {
+					t.Errorf("%+v is there: %t", b, !dryRun)
+				}
+			}
+		}
+		if got, err := store.Collect(t.Context(), c); err != nil || got.Blobs != 6 || got.Unnamed != 0 {
+			t.Errorf("collected again: %+v %v", got, err)
+		}
+	})
+}
+
+// TestCollectAbandoned: what an interrupted upload left in a folder goes, and a dry run leaves it.
+func TestCollectAbandoned(t *testing.T) {
 	root := t.TempDir()
 	folder := openFolder(t, root)
-	inEvent, inText := put(t, folder, "an event names it"), put(t, folder, "a text within an event names it")
-	deepest := put(t, folder, "a blob that a blob names names it")
-	deeper := put(t, folder, strings.Repeat("x", 300_000)+deepest.SHA256)
-	carrier := put(t, folder, `{"export":{"sha256":"`+deeper.SHA256+`"}}`)
-	unnamed := put(t, folder, "nobody names it")
-	byUnnamed := put(t, folder, "a blob that nobody names names it")
-	idle := put(t, folder, "nobody names it, and it names "+byUnnamed.SHA256)
-	young := put(t, folder, "nobody names it yet")
-	age(t, root, inEvent, inText, deepest, deeper, carrier, unnamed, byUnnamed, idle)
 	leftover := filepath.Join(root, ".incoming-1")
 	if err := os.WriteFile(leftover, []byte("half"), 0o600); err != nil {
 		t.Fatal(err)
@@ -93,36 +127,14 @@ func TestCollect(t *testing.T) {
 	if err := os.Chtimes(leftover, time.Time{}, time.Now().Add(-2*time.Hour)); err != nil {
 		t.Fatal(err)
 	}
-	nested, err := json.Marshal(`{"sha256":"` + inText.SHA256 + `"}`)
-	if err != nil {
-		t.Fatal(err)
-	}
-	c := blobs.Collection{LogID: logID, OlderThan: 24 * time.Hour, DryRun: true, ReadLog: logOf(
-		`{"blob":{"sha256":"`+inEvent.SHA256+`","bytes":3}}`, `{"payload":`+string(nested)+`}`, `{"payload":{"blob":"`+carrier.SHA256+`"}}`)}
 	for _, dryRun := range []bool{true, false} {
-		c.DryRun = dryRun
-		got, err := folder.Collect(t.Context(), c)
-		got.Step = ""
-		want := blobs.Collected{Blobs: 9, Bytes: got.Bytes, Young: 1, Unnamed: 3, UnnamedBytes: unnamed.Bytes + byUnnamed.Bytes + idle.Bytes, Abandoned: 1, AbandonedBytes: 4}
-		if err != nil || got != want {
-			t.Errorf("%+v, want %+v (%v)", got, want, err)
-		}
-		for _, b := range []event.Blob{inEvent, inText, deepest, deeper, carrier, young} {
-			if !has(t, folder, b) {
-				t.Errorf("%+v was removed", b)
-			}
-		}
-		for _, b := range []event.Blob{unnamed, byUnnamed, idle} {
-			if has(t, folder, b) != dryRun {
-				t.Errorf("%+v is there: %t", b, !dryRun)
-			}
+		got, err := folder.Collect(t.Context(), blobs.Collection{LogID: logID, OlderThan: 24 * time.Hour, DryRun: dryRun, ReadLog: logOf()})
+		if err != nil || got.Abandoned != 1 || got.AbandonedBytes != 4 {
+			t.Errorf("%+v %v", got, err)
 		}
 		if _, err := os.Stat(leftover); os.IsNotExist(err) == dryRun {
 			t.Errorf("the temporary file: %v", err)
 		}
-	}
-	if got, err := folder.Collect(t.Context(), c); err != nil || got.Blobs != 6 || got.Unnamed != 0 {
-		t.Errorf("collected again: %+v %v", got, err)
 	}
 }
 
@@ -144,11 +156,11 @@ func TestCollectRefuses(t *testing.T) {
 		}
 	}
 	refused("no log is known")
-	if err := folder.UsedBy("another"); err != nil {
+	if err := folder.UsedBy(t.Context(), "another"); err != nil {
 		t.Fatal(err)
 	}
 	refused("another log")
-	if err := folder.UsedBy(logID); err != nil {
+	if err := folder.UsedBy(t.Context(), logID); err != nil {
 		t.Fatal(err)
 	}
 	refused("two logs")
@@ -175,20 +187,34 @@ func TestCollectRefuses(t *testing.T) {
 
 // TestStoredAgainMeanwhile: a content that is stored again after the log was read stays, whether it was found or written.
 func TestStoredAgainMeanwhile(t *testing.T) {
+	shelves(t, func(t *testing.T, store blobs.Store, age func(...event.Blob)) {
+		found, streamed := put(t, store, "found"), put(t, store, "streamed")
+		age(found, streamed)
+		got, err := store.Collect(t.Context(), blobs.Collection{LogID: logID, OlderThan: 24 * time.Hour, ReadLog: func(ctx context.Context, _ func([]byte)) error {
+			put(t, store, "found")
+			_, err := store.PutStream(ctx, strings.NewReader("streamed"), 100)
+			return err
+		}})
+		if err != nil || got.Unnamed != 0 || !has(t, store, found) || !has(t, store, streamed) {
+			t.Errorf("%+v %v", got, err)
+		}
+	})
+}
+
+// TestTwoCollectors: what another collector removed in between, and was stored again, stays.
+func TestTwoCollectors(t *testing.T) {
 	root := t.TempDir()
 	folder := openFolder(t, root)
-	found, written, streamed := put(t, folder, "found"), put(t, folder, "written"), put(t, folder, "streamed")
-	age(t, root, found, written, streamed)
-	got, err := folder.Collect(t.Context(), blobs.Collection{LogID: logID, OlderThan: 24 * time.Hour, ReadLog: func(ctx context.Context, _ func([]byte)) error {
-		put(t, folder, "found")
-		if err := os.Remove(filepath.Join(root, written.SHA256[:2], written.SHA256)); err != nil { // by another collector
+	written := put(t, folder, "written")
+	age(t, root, written)
+	got, err := folder.Collect(t.Context(), blobs.Collection{LogID: logID, OlderThan: 24 * time.Hour, ReadLog: func(context.Context, func([]byte)) error {
+		if err := os.Remove(filepath.Join(root, written.SHA256[:2], written.SHA256)); err != nil {
 			return err
 		}
 		put(t, folder, "written")
-		_, err := folder.PutStream(ctx, strings.NewReader("streamed"), 100)
-		return err
+		return nil
 	}})
-	if err != nil || got.Unnamed != 0 || !has(t, folder, found) || !has(t, folder, written) || !has(t, folder, streamed) {
+	if err != nil || got.Unnamed != 0 || !has(t, folder, written) {
 		t.Errorf("%+v %v", got, err)
 	}
 }

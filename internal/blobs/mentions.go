@@ -6,10 +6,27 @@ import (
 	"errors"
 	"io"
 	"slices"
+	"strings"
 )
 
 // hash is a blob's name in half its bytes.
 type hash [32]byte
+
+// path is where the blob is kept below the store's root (relativePath).
+func (h hash) path() string {
+	name := hex.EncodeToString(h[:])
+	return name[:2] + "/" + name
+}
+
+// hashOf reads what path returns.
+func hashOf(path string) (h hash, is bool) {
+	folder, name, _ := strings.Cut(path, "/")
+	if !namePattern.MatchString(name) || folder != name[:2] {
+		return h, false
+	}
+	_, err := hex.Decode(h[:], []byte(name))
+	return h, err == nil
+}
 
 const nameBytes = 2 * len(hash{})
 

@@ -55,8 +55,15 @@ func TestDefaults(t *testing.T) {
 	if s.DatabaseAddress() != "sqlite:reckon-data/readmodels.db" || s.IdentityAddress() != "sqlite:reckon-data/identity.db" {
 		t.Errorf("%s %s", s.DatabaseAddress(), s.IdentityAddress())
 	}
-	if blobs, err := s.BlobFolder(); err != nil || !strings.HasPrefix(blobs, "/") || !strings.HasSuffix(blobs, "/reckon-data/blobs") {
+	if blobs, err := s.BlobAddress(); err != nil || !strings.HasPrefix(blobs.Folder, "/") || !strings.HasSuffix(blobs.Folder, "/reckon-data/blobs") {
 		t.Errorf("%s %v", blobs, err)
+	}
+	if states, err := s.StateFolder(); err != nil || !strings.HasSuffix(states, "/reckon-data/blobs/statevectors") {
+		t.Errorf("%s %v", states, err)
+	}
+	s.Blobs = "s3://a-bucket"
+	if states, err := s.StateFolder(); err != nil || states != "reckon-data/statevectors" {
+		t.Errorf("%s %v", states, err)
 	}
 }
 

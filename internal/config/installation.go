@@ -3,13 +3,14 @@ package config
 import (
 	"errors"
 	"fmt"
-	"net/url"
 	"os"
 	"path"
 	"path/filepath"
 	"reflect"
 	"regexp"
 	"strings"
+
+	"reckon/internal/blobs"
 )
 
 // Installation says where the parts of an installation are. The servers and every operator's command have
@@ -25,7 +26,7 @@ type Installation struct {
 	Database       string `help:"Read models: sqlite:PATH or postgres://…; default: readmodels.db in the data folder." placeholder:"ADDRESS" json:"database"`
 	Identity       string `help:"Accounts' addresses and passwords: sqlite:PATH or postgres://…; default: the PostgreSQL of --database, else identity.db in the data folder." placeholder:"ADDRESS" json:"identity"`
 	IdentitySchema string `help:"PostgreSQL schema of --identity, which nothing else uses; default: identity." placeholder:"NAME" json:"identity_schema"`
-	Blobs          string `help:"Large bytes: file:///DIR; default: blobs in the data folder." placeholder:"URL" json:"blobs"`
+	Blobs          string `help:"Large bytes: file:///DIR, or s3://BUCKET/PREFIX?endpoint=https://HOST&region=NAME with the credentials of the AWS_… variables or file; default: blobs in the data folder." placeholder:"URL" json:"blobs"`
 	Keys           string `help:"Folder of the signing keys and of the secret between processes, which all processes of an installation share; default: keys in the data folder." placeholder:"DIR" json:"keys"`
 	PublicURL      string `help:"Address clients reach the API at, such as https://reckon.example, when it is not the one it listens on. https makes cookies Secure and sends HSTS." name:"public-url" placeholder:"URL" json:"public_url"`
 }
@@ -65,7 +66,7 @@ func (i Installation) Complete() (Installation, error) {
 	if err != nil {
 		return i, err
 	}
-	blobs, err := i.BlobFolder()
+	kept, err := i.BlobAddress()
 	if err != nil {
 		return i, err
 	}
@@ -76,7 +77,7 @@ func (i Installation) Complete() (Installation, error) {
 		i.IdentitySchema = defaultIdentitySchema
 	}
 	i.Identity = i.IdentityAddress() // before Database, which it depends on
-	i.Database, i.Blobs, i.Keys = i.DatabaseAddress(), "file://"+filepath.ToSlash(blobs), i.KeyFolder()
+	i.Database, i.Blobs, i.Keys = i.DatabaseAddress(), kept.String(), i.KeyFolder()
 	return i, nil
 }
 
@@ -138,14 +139,18 @@ func (i Installation) withPaths(change func(path string) string) (Installation, 
 	if i.Blobs == "" {
 		return i, nil
 	}
-	folder, err := i.BlobFolder()
+	kept, err := i.BlobAddress()
 	if err != nil {
 		return i, err
 	}
-	if folder = filepath.ToSlash(change(folder)); !path.IsAbs(folder) {
-		folder = "./" + folder // no part of it is parsed as a host
+	if kept.Folder == "" {
+		i.Blobs = kept.String()
+		return i, nil
 	}
-	i.Blobs = "file://" + folder
+	if kept.Folder = filepath.ToSlash(change(kept.Folder)); !path.IsAbs(kept.Folder) {
+		kept.Folder = "./" + kept.Folder // no part of it is parsed as a host
+	}
+	i.Blobs = kept.String()
 	return i, nil
 }
 
@@ -232,17 +237,31 @@ func (i Installation) IdentityAddress() string {
 	return "sqlite:" + filepath.Join(i.Data, "identity.db")
 }
 
-// BlobFolder returns the folder of blobs: that of Blobs, or blobs in Data. The error is a *SettingError.
-func (i Installation) BlobFolder() (string, error) {
+// BlobAddress returns where the blobs are: at Blobs, or in blobs in Data. The error is a *SettingError.
+func (i Installation) BlobAddress() (blobs.Address, error) {
 	if i.Blobs == "" {
-		return filepath.Abs(filepath.Join(i.Data, "blobs"))
+		folder, err := filepath.Abs(filepath.Join(i.Data, "blobs"))
+		return blobs.Address{Folder: folder}, err
 	}
-	u, err := url.Parse(i.Blobs)
-	if err != nil || u.Scheme != "file" || u.Host+u.Path == "" {
-		return "", settingError(i, "Blobs", fmt.Errorf("%q is not file:///DIR", i.Blobs))
+	address, err := blobs.ParseAddress(i.Blobs)
+	if err != nil {
+		return address, settingError(i, "Blobs", err)
 	}
-	return filepath.FromSlash(u.Host + u.Path), nil // in file://relative/folder the first part of the path is parsed as the host
+	return address, nil
 }
+
+// StateFolder returns the folder of the files of state vectors: below that of the blobs, and in Data where blobs lie in a bucket,
+// because a file that is forgotten after a day needs no bucket. The error is a *SettingError.
+func (i Installation) StateFolder() (string, error) {
+	kept, err := i.BlobAddress()
+	if err != nil || kept.Folder != "" {
+		return filepath.Join(kept.Folder, stateFolder), err
+	}
+	return filepath.Join(i.Data, stateFolder), nil
+}
+
+// stateFolder is the name of the folder of state vectors.
+const stateFolder = "statevectors"
 
 var (
 	// places are the fields in which installations differ, in the order in which messages name them.

@@ -14,7 +14,6 @@ import (
 	"github.com/uptrace/bun/dialect"
 
 	"reckon/domain/event"
-	"reckon/internal/database"
 )
 
 const (
@@ -516,8 +515,8 @@ func (w *worker) applyOne(ctx context.Context, it item) error {
 		if errors.Is(err, errCheckpointTaken) || ctx.Err() != nil {
 			return err
 		}
-		if _, away := errors.AsType[*database.UnavailableError](err); away {
-			// not the event's fault: again until it is back
+		if _, away := errors.AsType[partAway](err); away {
+			// not the event's fault: again until the database or the store of blobs is back
 		} else if down := w.db.PingContext(ctx); down != nil {
 			err = fmt.Errorf("the database does not answer: %w", down)
 		} else if it.err != nil || attempt == maxAttempts {
@@ -530,6 +529,12 @@ func (w *worker) applyOne(ctx context.Context, it item) error {
 			return err
 		}
 	}
+}
+
+// partAway is an error that names a part of the service that cannot be reached (database.UnavailableError, blobs.UnavailableError).
+type partAway interface {
+	error
+	UnavailablePart() string
 }
 
 // haltOrPark records that an event cannot be applied, in a transaction of its own:
