@@ -164,9 +164,10 @@ func (m *crashModel) write(ctx context.Context, client *esdb.Client, s *crashStr
 		case s.name == "feed-0" || s.maxCount > 0 || kind < 88 || s.last < 0:
 			err = m.add(ctx, client, s, random)
 		case kind < 96:
-			err = m.truncate(ctx, client, s, s.hidden+uint64(random.Int64N(s.last+2-int64(min(s.hidden, uint64(s.last))))))
+			// not beyond the next revision: a deletion and a revival would show what is between
+			err = m.truncate(ctx, client, s, s.hidden+uint64(random.Int64N(s.last+2-int64(s.hidden))))
 		default:
-			s.mayHide = uint64(s.tried + 1)
+			s.mayHide = max(s.mayHide, uint64(s.tried+1))
 			_, err = client.DeleteStream(ctx, s.name, esdb.DeleteStreamOptions{ExpectedRevision: esdb.Any{}})
 			if err == nil {
 				s.hidden = uint64(s.last + 1)
