@@ -2,13 +2,19 @@ package main
 
 import (
 	"bytes"
+	"context"
 	"errors"
+	"log/slog"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
 	"syscall"
 	"testing"
+	"time"
+
+	"reckon/eventstore/node"
+	"reckon/eventstore/node/eventlog"
 )
 
 // TestNodeEndsWithTwo removes files of the log under a running node: its orderly end says so.
@@ -42,5 +48,65 @@ func TestNodeBackupWithinTheLog(t *testing.T) {
 	stop()
 	if status, _, said := reckon(t, "", nil, "node", "backup", filepath.Join(folder, "segments", "b"), "--data", folder); status != 2 || !strings.Contains(said, "name one elsewhere") {
 		t.Errorf("%d, %s", status, said)
+	}
+}
+
+// heldLogger calls met for a line of the log, which waits until it returns.
+type heldLogger struct {
+	slog.Handler
+	met func()
+}
+
+func (h heldLogger) Handle(ctx context.Context, r slog.Record) error {
+	h.met()
+	return h.Handler.Handle(ctx, r)
+}
+
+// TestStartIsInterrupted interrupts a start that is at work on the log: it returns at once, and
+// the folder is free when the work has ended.
+func TestStartIsInterrupted(t *testing.T) {
+	config := node.Config{Dir: filepath.Join(t.TempDir(), "events"), Logger: slog.New(slog.DiscardHandler)}
+	n, err := openNode(t.Context(), config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := n.Close(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	segment, err := os.OpenFile(filepath.Join(config.Dir, "segments", "00000000000000000000.seg"), os.O_APPEND|os.O_WRONLY, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	// a write that was never finished, whose removal is logged
+	if _, err := segment.WriteString("unfinished"); err != nil {
+		t.Fatal(err)
+	}
+	if err := segment.Close(); err != nil {
+		t.Fatal(err)
+	}
+	ctx, interrupt := context.WithCancel(t.Context())
+	returned := make(chan struct{})
+	held := config
+	held.Logger = slog.New(heldLogger{slog.NewTextHandler(t.Output(), nil), func() {
+		interrupt()
+		<-returned
+	}})
+	if _, err := openNode(ctx, held); !errors.Is(err, context.Canceled) {
+		t.Errorf("the start: %v", err)
+	}
+	var inUse *eventlog.FolderInUseError
+	if _, err := openNode(t.Context(), config); !errors.As(err, &inUse) {
+		t.Errorf("while the work goes on: %v", err)
+	}
+	close(returned)
+	for n = nil; n == nil; {
+		if n, err = openNode(t.Context(), config); errors.As(err, &inUse) {
+			time.Sleep(time.Millisecond)
+		} else if err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := n.Close(t.Context()); err != nil {
+		t.Error(err)
 	}
 }

@@ -12,10 +12,8 @@ import (
 	"reckon/eventstore"
 	"reckon/eventstore/node"
 	"reckon/eventstore/node/eventlog"
+	"reckon/internal/progress"
 )
-
-// scavengeSaysEvery is the time between two lines about how far a scavenge is.
-const scavengeSaysEvery = 5 * time.Second
 
 // nodeScavengeCmd scavenges a log.
 type nodeScavengeCmd struct {
@@ -54,13 +52,15 @@ func (c *nodeScavengeCmd) inFolder(ctx context.Context) (eventlog.ScavengeReport
 	if err != nil {
 		return eventlog.ScavengeReport{}, err
 	}
-	said := time.Now()
+	display := progress.New(os.Stderr, slog.Default())
+	defer display.Close()
+	began, sealed := time.Now(), log.Health().Segments-1
 	report, err := log.Scavenge(ctx, func(r eventlog.ScavengeReport) {
-		if time.Since(said) < scavengeSaysEvery {
-			return
-		}
-		said = time.Now()
-		fmt.Fprintf(os.Stderr, "position %d: %d payloads removed, %d bytes freed\n", r.Position, r.Removed, r.Freed)
+		display.Show(func() []progress.Task {
+			task := advance("scavenge", "segments", began, uint64(r.Segments), uint64(sealed))
+			task.Extra = fmt.Sprintf("%d payloads removed, %d bytes freed", r.Removed, r.Freed)
+			return []progress.Task{task}
+		})
 	})
 	return report, errors.Join(err, log.Close())
 }

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"io/fs"
 	"slices"
 	"syscall"
 )
@@ -58,9 +59,15 @@ type CorruptError struct {
 	Offset   int64  // of the first wrong byte's record in File
 	Reason   string
 	Advice   string // what to do, empty for the usual
+	Err      error  // of the system, when the disk does not give the record; nil when it gave another one
 }
 
 const usualAdvice = "stop writing, keep a copy of the folder, check the disk, see how far `reckon node verify` gets, and restore the folder from a backup"
+
+const unreadableAdvice = "see in the system's log what is wrong with the disk or the way to it; when it gives the bytes again, start again and all is as it was; else copy the folder, and restore it from a backup"
+
+// Unwrap returns the error of the system, when there is one.
+func (e *CorruptError) Unwrap() error { return e.Err }
 
 func (e *CorruptError) Error() string {
 	where := ""
@@ -70,7 +77,11 @@ func (e *CorruptError) Error() string {
 	if e.File != "" {
 		where += fmt.Sprintf(" (%s, byte %d)", e.File, e.Offset)
 	}
-	return fmt.Sprintf("event log in %s is damaged%s: %s; nothing was changed: %s", e.Dir, where, e.Reason, cmp.Or(e.Advice, usualAdvice))
+	reason := e.Reason
+	if e.Err != nil {
+		reason += ": " + e.Err.Error()
+	}
+	return fmt.Sprintf("event log in %s is damaged%s: %s; nothing was changed: %s", e.Dir, where, reason, cmp.Or(e.Advice, usualAdvice))
 }
 
 // IndexError is returned when the index of the log does not agree with its segments. No
@@ -92,16 +103,21 @@ func (e *IndexError) Error() string {
 func (e *IndexError) Unwrap() error { return e.Err }
 
 // StorageError is returned when the system refuses a call on the log's files, as a disk does
-// that is full. The log takes no more appends until it is opened again; reads go on.
+// that is full. After a write the log takes no more appends until it is opened again; reads
+// go on. A read that was refused for want of something may succeed another time, and ends nothing.
 type StorageError struct {
 	Dir       string
 	Operation string
 	Err       error
 	Opening   bool // the log was not open yet
+	Reading   bool // only a read of a record was refused
 }
 
 func (e *StorageError) Error() string {
 	state := "every acknowledged event is stored and no more are taken"
+	if e.Reading {
+		return fmt.Sprintf("event log in %s: cannot %s: %v; nothing was found damaged, and the same may be read again: %s", e.Dir, e.Operation, e.Err, remedyFor(e.Err))
+	}
 	if e.Opening {
 		state = "it was not opened, and no record was changed"
 	}
@@ -110,9 +126,7 @@ func (e *StorageError) Error() string {
 
 // remedyFor says what to do about a call that the system refused.
 func remedyFor(err error) string {
-	is := func(refusals ...error) bool {
-		return slices.ContainsFunc(refusals, func(refusal error) bool { return errors.Is(err, refusal) })
-	}
+	is := func(refusals ...error) bool { return isAny(err, refusals...) }
 	switch {
 	case is(syscall.ENOSPC, syscall.EDQUOT):
 		return "the disk is full: free space"
@@ -140,12 +154,18 @@ func (e *StorageError) Full() bool {
 // isRefusedByDisk reports whether the system refused a call that may succeed another time,
 // so that what is on disk need not be wrong.
 func isRefusedByDisk(err error) bool {
-	for _, refusal := range []error{syscall.ENOSPC, syscall.EDQUOT, syscall.EFBIG, syscall.EROFS, syscall.EACCES, syscall.EPERM, syscall.EMFILE, syscall.ENFILE, syscall.ENOMEM} {
-		if errors.Is(err, refusal) {
-			return true
-		}
-	}
-	return false
+	return isAny(err, syscall.ENOSPC, syscall.EDQUOT, syscall.EFBIG, syscall.EROFS, syscall.EACCES, syscall.EPERM, syscall.EMFILE, syscall.ENFILE, syscall.ENOMEM)
+}
+
+// mayPass reports whether the system refused a read for want of something else than the
+// bytes. EIO is not among these: the system has tried again itself before it says so
+// (and other errors of the medium, such as EBADMSG and EUCLEAN of a file system's checksums).
+func mayPass(err error) bool {
+	return isAny(err, syscall.EACCES, syscall.EPERM, syscall.EMFILE, syscall.ENFILE, syscall.ENOMEM, syscall.EAGAIN, syscall.EINTR) || errors.Is(err, fs.ErrClosed)
+}
+
+func isAny(err error, refusals ...error) bool {
+	return slices.ContainsFunc(refusals, func(refusal error) bool { return errors.Is(err, refusal) })
 }
 
 // FolderInUseError is returned by Open when another process, or another Log of this

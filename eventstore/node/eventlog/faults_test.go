@@ -26,6 +26,8 @@ type faultyFiles struct {
 	// refuse returns the error of a call, nil for none. A refused write writes the first
 	// part of its bytes; a refused sync forgets what it should have synced, as Linux does.
 	refuse func(call int, operation string) error
+	// refuseRead returns the error of a read of these bytes of a file, nil for none.
+	refuseRead func(path string, from, to int64) error
 }
 
 type nameChange struct {
@@ -35,6 +37,7 @@ type nameChange struct {
 
 type faultyData struct {
 	owner    *faultyFiles
+	path     string // by which it was opened last
 	current  []byte
 	synced   []byte
 	unsynced []write
@@ -66,6 +69,7 @@ func (m *faultyFiles) open(path string) (file, error) {
 	if data == nil {
 		return nil, &fs.PathError{Op: "open", Path: path, Err: fs.ErrNotExist}
 	}
+	data.path = path
 	return data, nil
 }
 
@@ -202,6 +206,11 @@ func (w write) apply(contents []byte) []byte {
 func (d *faultyData) ReadAt(b []byte, at int64) (int, error) {
 	d.owner.mu.Lock()
 	defer d.owner.mu.Unlock()
+	if d.owner.refuseRead != nil {
+		if err := d.owner.refuseRead(d.path, at, at+int64(len(b))); err != nil {
+			return 0, &fs.PathError{Op: "read", Path: d.path, Err: err}
+		}
+	}
 	if at >= int64(len(d.current)) {
 		return 0, io.EOF
 	}

@@ -22,7 +22,7 @@ type landmark struct {
 }
 
 // landmarks returns those of scavenged contents, in order; the first is the first frame.
-// Errors: *badRecord, or one of the file system.
+// Those behind a frame whose beginning the disk does not give are missing. Errors: *badRecord, or one of the file system.
 func (o opened) landmarks() ([]landmark, error) {
 	o.layoutMu.Lock()
 	defer o.layoutMu.Unlock()
@@ -35,10 +35,15 @@ func (o opened) landmarks() ([]landmark, error) {
 		if len(found) == 0 || at.written >= found[len(found)-1].written+landmarkBytes {
 			found = append(found, at)
 		}
-		if _, err := scan.frame(); errors.Is(err, io.EOF) {
+		err := scan.skip()
+		var bad *badRecord
+		switch {
+		case errors.Is(err, io.EOF):
 			o.layout = found
 			return found, nil
-		} else if err != nil {
+		case errors.As(err, &bad) && bad.cause != nil:
+			return found, nil // the records before have landmarks
+		case err != nil:
 			return nil, err
 		}
 	}
@@ -57,15 +62,22 @@ func (o opened) framesWrittenAt(run []place) (frames [][]byte, reason string, er
 	scan.written, scan.offset, scan.ahead = from.written, from.offset, landmarkBytes
 	for len(frames) < len(run) {
 		at := run[len(frames)]
-		written := scan.written
+		if scan.written < at.offset {
+			if err := scan.skip(); err != nil && !errors.Is(err, io.EOF) {
+				return nil, "", err
+			} else if err == nil {
+				continue
+			}
+		}
+		if scan.written != at.offset {
+			return nil, "the index leads to no place in the segment", nil
+		}
 		frame, err := scan.frame()
 		switch {
-		case errors.Is(err, io.EOF), err == nil && written > at.offset:
+		case errors.Is(err, io.EOF):
 			return nil, "the index leads to no place in the segment", nil
 		case err != nil:
 			return nil, "", err
-		case written < at.offset:
-			continue
 		case scan.written != at.end():
 			return nil, "the index has another length of the record", nil
 		}

@@ -99,6 +99,10 @@ func (l *Log) readRun(segments segmentList, run []place, read []stored) ([]store
 	})
 	var bad *badRecord
 	switch {
+	case errors.As(err, &bad) && bad.cause != nil && len(run) > 1:
+		return l.readEach(segments, run, read)
+	case errors.As(err, &bad) && bad.cause != nil:
+		return nil, l.explainUnread(segments, first, bad)
 	case errors.As(err, &bad):
 		return nil, l.explain(segments, first, bad.reason)
 	case errors.Is(err, fs.ErrNotExist):
@@ -106,11 +110,40 @@ func (l *Log) readRun(segments segmentList, run []place, read []stored) ([]store
 		l.fail(damage)
 		return nil, damage
 	case err != nil:
-		return nil, fmt.Errorf("read position %d of the event log in %s (%s): %w", first.position, l.dir, s.name(), err)
+		return nil, err
 	case reason != "":
 		return nil, l.explain(segments, doubted, reason)
 	}
 	return read, nil
+}
+
+// readEach reads adjacent records one by one, after the disk did not give all of their bytes
+// at once: those that it gives now prove themselves, and the first that it does not is named.
+func (l *Log) readEach(segments segmentList, run []place, read []stored) ([]stored, error) {
+	for i := range run {
+		var err error
+		if read, err = l.readRun(segments, run[i:i+1], read); err != nil {
+			return nil, err
+		}
+	}
+	return read, nil
+}
+
+// explainUnread reads the segment of a record that the disk did not give, from its beginning.
+// Where that meets bytes that are not given again, it ends the taking of appends; else the
+// record is there and has proved itself, and its reader may ask again.
+func (l *Log) explainUnread(segments segmentList, at place, bad *badRecord) error {
+	s := segments.find(at.position)
+	_, err := scanSegments(context.Background(), l.dir, segments, once, cursor{s.base, s.link, segmentHeader}, at.position, func(*stored, place) error { return nil })
+	var damage *CorruptError
+	switch {
+	case errors.As(err, &damage):
+		l.fail(damage)
+		return err
+	case err != nil:
+		return err
+	}
+	return &StorageError{Dir: l.dir, Operation: fmt.Sprintf("read position %d (%s, byte %d)", at.position, s.name(), bad.offset), Err: bad.cause, Reading: true}
 }
 
 // framesAt reads the frames at adjacent places; a reason says why there are none.
@@ -126,7 +159,7 @@ func (o opened) framesAt(run []place) (frames [][]byte, reason string, err error
 	if _, err := o.ReadAt(b, first.offset); errors.Is(err, io.EOF) {
 		return nil, "the record is cut short", nil
 	} else if err != nil {
-		return nil, "", err
+		return nil, "", o.segment.readError(first.position, first.offset, err)
 	}
 	for _, at := range run {
 		frames = append(frames, b[at.offset-first.offset:][:at.length:at.length])

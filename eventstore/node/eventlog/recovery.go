@@ -139,7 +139,7 @@ func scanTail(dir string, s *segment, mark headMark, visit func(stored, place)) 
 	err := s.use(keep, func(f opened) error {
 		state, err := f.stat()
 		if err != nil {
-			return fmt.Errorf("read the event log in %s: %w", dir, err)
+			return s.damage(dir, s.readError(s.base+1, 0, err))
 		}
 		size := state.size
 		scan := f.scanner(size)
@@ -201,12 +201,12 @@ func classifyTail(dir string, s *segment, f opened, size int64, mark headMark, e
 	if !errors.As(err, &bad) {
 		return s.damage(dir, err)
 	}
-	if bad.position <= mark.position {
+	if bad.position <= mark.position || bad.cause != nil { // what cannot be read may have been acknowledged
 		return s.damage(dir, bad)
 	}
 	rest := make([]byte, size-bad.offset)
 	if _, err := f.ReadAt(rest, bad.offset); err != nil && !errors.Is(err, io.EOF) {
-		return fmt.Errorf("read the event log in %s: %w", dir, err)
+		return s.damage(dir, s.readError(bad.position, bad.offset, err))
 	}
 	if provesDurable(f.seed, rest, bad.position) {
 		return s.damage(dir, bad)
@@ -283,7 +283,7 @@ func (l *Log) settle(s *segment, found tailScan) error {
 		if n := found.end.offset - found.mark.offset; n > 0 {
 			again := make([]byte, n)
 			if _, err := f.ReadAt(again, found.mark.offset); err != nil && !errors.Is(err, io.EOF) {
-				return fmt.Errorf("read the event log in %s: %w", l.dir, err)
+				return s.damage(l.dir, s.readError(found.mark.position+1, found.mark.offset, err))
 			}
 			if _, err := f.WriteAt(again, found.mark.offset); err != nil {
 				return l.storageError("write the end of the log again", err)

@@ -60,7 +60,11 @@ func (l *Log) checkRemembered(segments segmentList) error {
 		_, err := scanSegments(context.Background(), l.dir, segments, once, cursor{s.base, s.link, segmentHeader}, next, func(*stored, place) error { return nil })
 		var damage *CorruptError
 		if errors.As(err, &damage) {
-			damage.Advice = "restore the folder from a backup, or, to have the other records, remove the file " + damageName + " and start again: whoever reads that record is told, and the log then takes no more appends"
+			when := ""
+			if damage.Err != nil {
+				when = "start again when the disk gives the bytes, which takes nothing away; else "
+			}
+			damage.Advice = when + "restore the folder from a backup, or, to have the other records, remove the file " + damageName + " and start again: whoever reads that record is told, and the log then takes no more appends"
 		}
 		if err != nil {
 			return err

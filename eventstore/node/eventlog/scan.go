@@ -12,6 +12,7 @@ const scanBytes = 256 << 10 // read at once by a scan
 
 // scanner reads the records of one segment in order and checks each against the one before it.
 type scanner struct {
+	segment   *segment
 	seed      uint32
 	from      io.ReaderAt
 	scavenged bool   // the segment's header says that payloads were removed
@@ -31,6 +32,7 @@ type badRecord struct {
 	position uint64 // that belongs there
 	offset   int64
 	reason   string
+	cause    error // why the disk does not give its bytes; nil when it gave other ones
 }
 
 func (e *badRecord) Error() string {
@@ -39,7 +41,7 @@ func (e *badRecord) Error() string {
 
 // scanner returns a scanner of the whole segment, up to limit bytes of its file.
 func (o opened) scanner(limit int64) *scanner {
-	return &scanner{seed: o.seed, from: o.file, scavenged: o.scavenged, limit: limit, ahead: scanBytes, offset: segmentHeader, written: segmentHeader, position: o.segment.base, link: o.segment.link}
+	return &scanner{segment: o.segment, seed: o.seed, from: o.file, scavenged: o.scavenged, limit: limit, ahead: scanBytes, offset: segmentHeader, written: segmentHeader, position: o.segment.base, link: o.segment.link}
 }
 
 // next returns the next record and its place; io.EOF at the end, *badRecord for one that
@@ -70,7 +72,7 @@ func (s *scanner) whole() (stored, []byte, error) {
 	}
 	if reason != "" {
 		s.offset, s.written = offset, written
-		return stored{}, nil, &badRecord{s.position + 1, offset, reason}
+		return stored{}, nil, &badRecord{position: s.position + 1, offset: offset, reason: reason}
 	}
 	r.offset = offset
 	s.position, s.link = r.Position, r.chain
@@ -79,15 +81,42 @@ func (s *scanner) whole() (stored, []byte, error) {
 
 // frame returns the bytes of the next frame, which are not checked, and steps over it.
 func (s *scanner) frame() ([]byte, error) {
-	if s.offset == s.limit {
-		return nil, io.EOF
-	}
-	bad := func(reason string) ([]byte, error) {
-		return nil, &badRecord{s.position + 1, s.offset, reason}
-	}
-	head, err := s.bytes(frameHeader)
+	length, written, err := s.lengths()
 	if err != nil {
 		return nil, err
+	}
+	frame, err := s.bytes(int(length))
+	if err != nil {
+		return nil, err
+	}
+	s.offset += length
+	s.written += written
+	return frame, nil
+}
+
+// skip steps over the next frame, of which it reads the beginning.
+func (s *scanner) skip() error {
+	length, written, err := s.lengths()
+	s.offset += length
+	s.written += written
+	return err
+}
+
+// lengths returns how long the next frame is, and was when its record was written.
+func (s *scanner) lengths() (length, written int64, err error) {
+	if s.offset == s.limit {
+		return 0, 0, io.EOF
+	}
+	bad := func(reason string) (int64, int64, error) {
+		return 0, 0, &badRecord{position: s.position + 1, offset: s.offset, reason: reason}
+	}
+	need := frameHeader
+	if s.scavenged {
+		need += headerFixed
+	}
+	head, err := s.bytes(need)
+	if err != nil {
+		return 0, 0, err
 	}
 	if len(head) < frameHeader {
 		return bad("the record is cut short")
@@ -99,37 +128,60 @@ func (s *scanner) frame() ([]byte, error) {
 	case s.offset+length > s.limit:
 		return bad("the record is cut short")
 	}
-	frame, err := s.bytes(int(length))
-	if err != nil {
-		return nil, err
-	}
-	written := length
+	written = length
 	if s.scavenged {
-		if written, ok = writtenLength(frame); !ok {
+		if written, ok = writtenLength(head[:min(int64(len(head)), length)]); !ok {
 			return bad("the record cannot be read")
 		}
 	}
-	s.offset += length
-	s.written += written
-	return frame, nil
+	return length, written, nil
 }
 
 // bytes returns the next n bytes, fewer at the limit.
 func (s *scanner) bytes(n int) ([]byte, error) {
 	n = int(min(int64(n), s.limit-s.offset))
 	if s.offset < s.start || s.offset+int64(n) > s.start+int64(len(s.buffer)) {
-		size := int(min(int64(max(n, s.ahead)), s.limit-s.offset))
-		if cap(s.buffer) < size {
-			s.buffer = make([]byte, size)
+		ahead := int(min(int64(max(n, s.ahead)), s.limit-s.offset))
+		err := s.fill(ahead)
+		if err != nil && !errors.Is(err, io.EOF) && ahead > n {
+			err = s.fill(n) // what the disk does not give may lie behind this record
 		}
-		s.buffer, s.start = s.buffer[:size], s.offset
-		if read, err := s.from.ReadAt(s.buffer, s.offset); err != nil && (read < size || !errors.Is(err, io.EOF)) {
-			s.buffer = s.buffer[:0]
-			return nil, fmt.Errorf("read a segment at byte %d: %w", s.offset, err)
+		if err != nil {
+			return nil, s.segment.readError(s.position+1, s.offset, err)
 		}
 	}
 	at := int(s.offset - s.start)
 	return s.buffer[at : at+n], nil
+}
+
+// fill reads the next bytes into the buffer, all or none.
+func (s *scanner) fill(size int) error {
+	if cap(s.buffer) < size {
+		s.buffer = make([]byte, size)
+	}
+	s.buffer, s.start = s.buffer[:size], s.offset
+	read, err := s.from.ReadAt(s.buffer, s.offset)
+	if read == size && errors.Is(err, io.EOF) {
+		err = nil
+	}
+	if err != nil {
+		s.buffer = s.buffer[:0]
+	}
+	return err
+}
+
+// readError is the error for bytes that the system did not give: *StorageError when it is out
+// of something else than these bytes, so that they may come another time, else *badRecord.
+// The end of a file and one that is gone are returned as they are.
+func (s *segment) readError(position uint64, offset int64, err error) error {
+	switch {
+	case err == nil, errors.Is(err, io.EOF), errors.Is(err, fs.ErrNotExist):
+		return err
+	case mayPass(err):
+		dir := filepath.Dir(filepath.Dir(s.path))
+		return &StorageError{Dir: dir, Operation: fmt.Sprintf("read position %d (%s, byte %d)", position, s.name(), offset), Err: err, Reading: true}
+	}
+	return &badRecord{position, offset, "the disk does not give its bytes", err}
 }
 
 // linkBreak says what is wrong with a record that must come at this position after that link.
@@ -146,16 +198,20 @@ func linkBreak(s *stored, position uint64, previous hash) string {
 }
 
 // damage returns the *CorruptError for a bad record of the segment, or for a segment that is
-// gone; other errors are wrapped.
+// gone; other errors are returned as they are.
 func (s *segment) damage(dir string, err error) error {
 	var bad *badRecord
 	if errors.As(err, &bad) {
-		return &CorruptError{Dir: dir, Position: bad.position, File: s.name(), Offset: bad.offset, Reason: bad.reason}
+		damage := &CorruptError{Dir: dir, Position: bad.position, File: s.name(), Offset: bad.offset, Reason: bad.reason, Err: bad.cause}
+		if bad.cause != nil {
+			damage.Advice = unreadableAdvice
+		}
+		return damage
 	}
 	if errors.Is(err, fs.ErrNotExist) {
 		return &CorruptError{Dir: dir, Position: s.base + 1, File: s.name(), Reason: "the segment is gone from the folder"}
 	}
-	return fmt.Errorf("read the event log in %s: %w", dir, err)
+	return err
 }
 
 // name is the segment's path below the log's folder.

@@ -162,7 +162,7 @@ func (s *segment) adopt(f file) (*contents, error) {
 		_, err = f.ReadAt(header, 0)
 	}
 	if err != nil && !errors.Is(err, io.EOF) {
-		return nil, errors.Join(err, f.Close())
+		return nil, errors.Join(s.readError(s.base+1, 0, err), f.Close())
 	}
 	h, reason := parseSegmentHeader(header)
 	switch {
@@ -175,7 +175,7 @@ func (s *segment) adopt(f file) (*contents, error) {
 		reason = "the segment continues another record than it did"
 	}
 	if reason != "" {
-		return nil, errors.Join(&badRecord{s.base + 1, 0, reason}, f.Close())
+		return nil, errors.Join(&badRecord{position: s.base + 1, reason: reason}, f.Close())
 	}
 	c := &contents{seed: h.seed, scavenged: h.scavenged, state: state}
 	c.end.Store(state.size)
@@ -208,7 +208,7 @@ func (s *segment) take(how opening) (opened, func(), error) {
 	}
 	f, err := s.files.open(s.path)
 	if err != nil {
-		return opened{}, nil, err
+		return opened{}, nil, s.readError(s.base+1, 0, err)
 	}
 	c, err := s.adopt(f)
 	if err != nil {

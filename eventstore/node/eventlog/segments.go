@@ -134,7 +134,7 @@ func scanSegments(ctx context.Context, dir string, segments segmentList, how ope
 			after := from // visits begin behind it
 			switch {
 			case s.base == from.position && s.link != from.link:
-				return &badRecord{s.base + 1, 0, "the segment does not continue the hash chain"}
+				return &badRecord{position: s.base + 1, reason: "the segment does not continue the hash chain"}
 			case s.base != from.position && !o.scavenged:
 				scan.offset, scan.written, scan.position, scan.link = from.offset, from.offset, from.position, from.link
 			}
@@ -153,7 +153,7 @@ func scanSegments(ctx context.Context, dir string, segments segmentList, how ope
 				newest = r.offset
 				if r.Position <= after.position {
 					if r.Position == after.position && r.chain != after.link {
-						return &badRecord{r.Position, r.offset, "the record is not the one that was expected there"}
+						return &badRecord{position: r.Position, offset: r.offset, reason: "the record is not the one that was expected there"}
 					}
 					continue
 				}
@@ -165,13 +165,13 @@ func scanSegments(ctx context.Context, dir string, segments segmentList, how ope
 			if i+1 < len(segments) && from.position == segments[i+1].base {
 				switch {
 				case scan.offset != scan.limit:
-					return &badRecord{from.position + 1, scan.offset, "bytes follow the last record of a sealed segment"}
+					return &badRecord{position: from.position + 1, offset: scan.offset, reason: "bytes follow the last record of a sealed segment"}
 				case scan.link != segments[i+1].link:
-					return &badRecord{from.position, newest, "the record is not the one that the next segment continues"}
+					return &badRecord{position: from.position, offset: newest, reason: "the record is not the one that the next segment continues"}
 				}
 			}
 			if from.position < last && i+1 < len(segments) && segments[i+1].base != from.position {
-				return &badRecord{min(segments[i+1].base, from.position) + 1, scan.offset, fmt.Sprintf("the segment ends with position %d; the next one begins after position %d", from.position, segments[i+1].base)}
+				return &badRecord{position: min(segments[i+1].base, from.position) + 1, offset: scan.offset, reason: fmt.Sprintf("the segment ends with position %d; the next one begins after position %d", from.position, segments[i+1].base)}
 			}
 			return nil
 		})
