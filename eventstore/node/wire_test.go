@@ -7,6 +7,7 @@ import (
 	"io"
 	"log/slog"
 	"math"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -126,6 +127,7 @@ func TestBatchAppend(t *testing.T) {
 		batch("deleted", optionsOf("dead"), true, proposedInBatch("z")),
 		batch("denied", optionsOf("$all"), true, proposedInBatch("z")),
 		batch("large", optionsOf("large"), true, large),
+		batch("many", optionsOf("many"), true, slices.Repeat([]*streams.BatchAppendReq_ProposedMessage{proposedInBatch("z")}, maxAppendEvents+1)...),
 		batch("late", late, true, proposedInBatch("z")),
 		batch("patient", patient, true, proposedInBatch("z")),
 		batch("no options", nil, true, proposedInBatch("z")),
@@ -134,13 +136,18 @@ func TestBatchAppend(t *testing.T) {
 	)
 	for name, want := range map[string]codes.Code{
 		"chunks": codes.OK, "one": codes.OK, "patient": codes.OK, "conflict": codes.AlreadyExists, "deleted": codes.NotFound,
-		"denied": codes.PermissionDenied, "large": codes.InvalidArgument, "late": codes.DeadlineExceeded, "no options": codes.InvalidArgument,
+		"denied": codes.PermissionDenied, "large": codes.InvalidArgument, "many": codes.InvalidArgument, "late": codes.DeadlineExceeded, "no options": codes.InvalidArgument,
 	} {
 		response := got[ids[name]]
 		if response == nil || codes.Code(response.GetError().GetCode()) != want {
 			t.Errorf("%s: got %v, want %v", name, response, want)
 		} else if want != codes.OK && len(response.GetError().GetDetails()) != 1 {
 			t.Errorf("%s: %d details", name, len(response.GetError().GetDetails()))
+		}
+	}
+	for _, name := range []string{"large", "many"} { // clients have an error of their own for these
+		if detail := got[ids[name]].GetError().GetDetails(); len(detail) != 1 || !detail[0].MessageIs(&shared.MaximumAppendSizeExceeded{}) {
+			t.Errorf("%s: the detail is %v", name, detail)
 		}
 	}
 	if len(got) != len(ids)-1 {
