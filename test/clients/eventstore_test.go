@@ -58,7 +58,19 @@ var stories = map[string]func(t *testing.T) []string{
 		}
 		return []string{"java", "-cp", filepath.Join(folder, "target", "classes") + string(os.PathListSeparator) + strings.TrimSpace(string(libraries)), "Story"}
 	},
+	"Rust": func(t *testing.T) []string {
+		needTools(t, "cargo")
+		if os.Getenv(rustStory) == "" {
+			t.Skipf("its 200 crates take minutes to compile: %s=1 runs it", rustStory)
+		}
+		folder := copied(t, "eventstore/rust")
+		run(t, folder, true, nil, "cargo", "build", "--quiet", "--locked")
+		return []string{filepath.Join(folder, "target", "debug", "eventstore-groups")}
+	},
 }
+
+// rustStory is the environment variable that has the story of the Rust client compiled and told.
+const rustStory = "RECKON_TEST_RUST"
 
 // TestEventStoreClients: the official clients of other languages use every call of persistent subscriptions, and index streams,
 // without authentication and over TLS as a user with a password.
