@@ -13,7 +13,6 @@ import (
 	"github.com/EventStore/EventStore-Client-Go/v4/protos/shared"
 	"golang.org/x/sync/errgroup"
 	"google.golang.org/grpc/codes"
-	"google.golang.org/grpc/metadata"
 
 	"reckon/eventstore/node/eventlog"
 	"reckon/eventstore/node/group"
@@ -357,8 +356,7 @@ func (s *groupsService) List(ctx context.Context, req *persistent.ListReq) (*per
 	err = s.failed
 	s.mu.Unlock()
 	if err == nil && !all && len(groups) == 0 {
-		err = &failure{codes.NotFound, "there is no persistent subscription to " + printable(of),
-			metadata.Pairs("exception", "persistent-subscription-does-not-exist", "stream-name", printable(of), "group-name", "")}
+		err = missingGroup(of, "")
 	}
 	slices.SortFunc(groups, func(a, b *consumerGroup) int { return strings.Compare(a.config.id(), b.config.id()) })
 	response := &persistent.ListResp{}

@@ -42,7 +42,13 @@ func (n groupName) failure(code codes.Code, exception, reason string) error {
 }
 
 func (n groupName) missing() error {
-	return n.failure(codes.NotFound, "persistent-subscription-does-not-exist", "it does not exist")
+	return missingGroup(n.Stream, n.Group)
+}
+
+// missingGroup says it in the words that tests of official clients compare. The group is empty when none of the stream exists.
+func missingGroup(stream, group string) error {
+	return &failure{codes.NotFound, "Subscription group " + printable(group) + " on stream " + printable(stream) + " does not exist.",
+		metadata.Pairs("exception", "persistent-subscription-does-not-exist", "stream-name", printable(stream), "group-name", printable(group))}
 }
 
 func (n groupName) dropped() error {

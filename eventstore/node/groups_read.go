@@ -25,6 +25,7 @@ type consumer struct {
 	dropped chan struct{} // closed when the group was put away
 	from    string        // its address
 	name    string        // of the connection, as the client says
+	user    string        // empty where users need no names
 	since   time.Time
 	shown   int64 // deliveries at the last info
 }
@@ -32,7 +33,7 @@ type consumer struct {
 func (c *consumer) info() *persistent.SubscriptionInfo_ConnectionInfo {
 	total := c.member.Total()
 	info := &persistent.SubscriptionInfo_ConnectionInfo{
-		From: c.from, ConnectionName: c.name, TotalItems: total, AverageItemsPerSecond: perSecond(total, c.since), CountSinceLastMeasurement: total - c.shown,
+		From: c.from, Username: c.user, ConnectionName: c.name, TotalItems: total, AverageItemsPerSecond: perSecond(total, c.since), CountSinceLastMeasurement: total - c.shown,
 		AvailableSlots: int32(c.member.Free()), InFlightMessages: int32(c.member.Held()),
 	}
 	c.shown = total
@@ -98,7 +99,7 @@ func (s *groupsService) serveConsumer(call persistent.PersistentSubscriptions_Re
 
 // join adds a consumer to the group.
 func (g *consumerGroup) join(ctx context.Context, buffer int) (*consumer, error) {
-	c := &consumer{wake: make(chan struct{}, 1), dropped: make(chan struct{}), since: time.Now()}
+	c := &consumer{wake: make(chan struct{}, 1), dropped: make(chan struct{}), since: time.Now(), user: userOf(ctx)}
 	if p, ok := peer.FromContext(ctx); ok {
 		c.from = p.Addr.String()
 	}

@@ -213,6 +213,14 @@ func authorizeBatch(ctx context.Context, stream string) error {
 	return c.authorizeNow(access.NeedOf(access.Write, stream))
 }
 
+// userOf is the login of who makes a call; empty for a call that came through no guard.
+func userOf(ctx context.Context) string {
+	if c, guarded := ctx.Value(callerKey{}).(*caller); guarded {
+		return c.session.Login()
+	}
+	return ""
+}
+
 func (g *guard) unary(ctx context.Context, request any, info *grpc.UnaryServerInfo, handler grpc.UnaryHandler) (any, error) {
 	c, rule, err := g.authenticate(ctx, info.FullMethod)
 	if err != nil {

@@ -105,7 +105,8 @@ func (n *Node) SecureConnectionString() string {
 	u := url.URL{Scheme: "esdb", Host: net.JoinHostPort(host, strconv.Itoa(address.Port)), RawQuery: "tls=true"}
 	if n.door.caFile != "" {
 		if absolute, err := filepath.Abs(n.door.caFile); err == nil {
-			u.RawQuery += "&tlsCAFile=" + url.QueryEscape(absolute)
+			// a slash needs no escape in a query (RFC 3986, 3.4), and the Java client takes the path as it stands
+			u.RawQuery += "&tlsCAFile=" + strings.NewReplacer("%2F", "/", "+", "%20").Replace(url.QueryEscape(absolute))
 		}
 	}
 	return u.String()

@@ -412,6 +412,33 @@ func TestDeniedSaysSo(t *testing.T) {
 }
 
 // TestSettingsAndLists: a stream's own list comes before the settings, and those before the built-in defaults, key by key.
+// TestConsumersAreNamed: who consumes is listed with their login.
+func TestConsumersAreNamed(t *testing.T) {
+	s := startSecured(t)
+	address := strings.Replace(s.SecureConnectionString(), "esdb://", "esdb://"+admin+":"+strings.ReplaceAll(passwordOf(admin), " ", "%20")+"@", 1)
+	config, err := esdb.ParseConnectionString(address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	client, err := esdb.NewClient(config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = client.Close() }()
+	if err := client.CreatePersistentSubscription(testCtx(t), "s", "g", esdb.PersistentStreamSubscriptionOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	consumer, err := client.SubscribeToPersistentSubscription(testCtx(t), "s", "g", esdb.SubscribeToPersistentSubscriptionOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = consumer.Close() }()
+	info, err := client.GetPersistentSubscriptionInfo(testCtx(t), "s", "g", esdb.GetPersistentSubscriptionOptions{})
+	if err != nil || len(info.Connections) != 1 || info.Connections[0].Username != admin {
+		t.Errorf("got %+v, %v", info, err)
+	}
+}
+
 func TestSettingsAndLists(t *testing.T) {
 	s := startSecured(t)
 	s.owner(t, access.SettingsStream, access.SettingsStream, `{"$userStreamAcl":{"$w":"ann"},"$systemStreamAcl":{"$r":"ann","$w":"ann","$d":"ann","$mr":"ann","$mw":"ann"}}`)

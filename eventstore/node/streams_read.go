@@ -30,6 +30,7 @@ type readRequest struct {
 	count        uint64
 	filter       *filter
 	idAsText     bool
+	positions    bool // say where the stream begins and ends: older clients refuse such messages
 }
 
 // Read answers reads and subscriptions of a stream or of $all.
@@ -61,7 +62,7 @@ func (s *streamsService) Read(req *streams.ReadReq, call streams.Streams_ReadSer
 }
 
 func readFromWire(o *streams.ReadReq_Options) (*readRequest, error) {
-	r := &readRequest{resolveLinks: o.GetResolveLinks()}
+	r := &readRequest{resolveLinks: o.GetResolveLinks(), positions: o.GetControlOption().GetCompatibility() >= 1}
 	switch o.GetReadDirection() {
 	case streams.ReadReq_Options_Forwards:
 	case streams.ReadReq_Options_Backwards:
@@ -288,6 +289,24 @@ func (s *streamsService) readStream(r *readRequest, out *reply) error {
 			StreamNotFound: &streams.ReadResp_StreamNotFound{StreamIdentifier: streamToWire(r.stream)},
 		}})
 	}
+	if r.positions && r.beginsBefore(info.First) {
+		if err := out.call.Send(&streams.ReadResp{Content: &streams.ReadResp_FirstStreamPosition{FirstStreamPosition: info.First}}); err != nil {
+			return err
+		}
+	}
+	if err := s.sendSpan(r, out, info); err != nil || !r.positions {
+		return err
+	}
+	return out.call.Send(&streams.ReadResp{Content: &streams.ReadResp_LastStreamPosition{LastStreamPosition: uint64(info.Last)}})
+}
+
+// beginsBefore reports whether a read asks for revisions before the first that is visible.
+func (r *readRequest) beginsBefore(first uint64) bool {
+	return !r.backwards && first > 0 && (r.from == fromStart || r.from == fromNumber && r.number < first)
+}
+
+// sendSpan sends the events of a stream that a read asks for.
+func (s *streamsService) sendSpan(r *readRequest, out *reply, info eventlog.StreamInfo) error {
 	first, last, ok := r.span(info)
 	for left := r.count; ok && left > 0 && first <= last; {
 		if err := out.interrupted(); err != nil {

@@ -3,9 +3,11 @@ package node
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"log/slog"
 	"math"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -125,6 +127,7 @@ func TestBatchAppend(t *testing.T) {
 		batch("deleted", optionsOf("dead"), true, proposedInBatch("z")),
 		batch("denied", optionsOf("$all"), true, proposedInBatch("z")),
 		batch("large", optionsOf("large"), true, large),
+		batch("many", optionsOf("many"), true, slices.Repeat([]*streams.BatchAppendReq_ProposedMessage{proposedInBatch("z")}, maxAppendEvents+1)...),
 		batch("late", late, true, proposedInBatch("z")),
 		batch("patient", patient, true, proposedInBatch("z")),
 		batch("no options", nil, true, proposedInBatch("z")),
@@ -133,13 +136,18 @@ func TestBatchAppend(t *testing.T) {
 	)
 	for name, want := range map[string]codes.Code{
 		"chunks": codes.OK, "one": codes.OK, "patient": codes.OK, "conflict": codes.AlreadyExists, "deleted": codes.NotFound,
-		"denied": codes.PermissionDenied, "large": codes.InvalidArgument, "late": codes.DeadlineExceeded, "no options": codes.InvalidArgument,
+		"denied": codes.PermissionDenied, "large": codes.InvalidArgument, "many": codes.InvalidArgument, "late": codes.DeadlineExceeded, "no options": codes.InvalidArgument,
 	} {
 		response := got[ids[name]]
 		if response == nil || codes.Code(response.GetError().GetCode()) != want {
 			t.Errorf("%s: got %v, want %v", name, response, want)
 		} else if want != codes.OK && len(response.GetError().GetDetails()) != 1 {
 			t.Errorf("%s: %d details", name, len(response.GetError().GetDetails()))
+		}
+	}
+	for _, name := range []string{"large", "many"} { // clients have an error of their own for these
+		if detail := got[ids[name]].GetError().GetDetails(); len(detail) != 1 || !detail[0].MessageIs(&shared.MaximumAppendSizeExceeded{}) {
+			t.Errorf("%s: the detail is %v", name, detail)
 		}
 	}
 	if len(got) != len(ids)-1 {
@@ -385,7 +393,6 @@ func TestIDsInTheFormAskedFor(t *testing.T) {
 		}
 		call, err := streams.NewStreamsClient(r.raw(t)).Read(testCtx(t), &streams.ReadReq{Options: &streams.ReadReq_Options{
 			StreamOption: streamOption("s"), CountOption: &streams.ReadReq_Options_Count{Count: math.MaxUint64}, UuidOption: form,
-			ControlOption: &streams.ReadReq_Options_ControlOption{Compatibility: 1},
 		}})
 		if err != nil {
 			t.Fatal(err)
@@ -403,6 +410,81 @@ func TestIDsInTheFormAskedFor(t *testing.T) {
 		}
 		if _, err := call.Recv(); !errors.Is(err, io.EOF) {
 			t.Errorf("after the events: %v", err)
+		}
+	}
+}
+
+// Clients that say so are told where a stream begins, when they asked for what is before that, and where it ends. Others get
+// events only: the Go client panics on anything else.
+func TestStreamPositions(t *testing.T) {
+	r := start(t)
+	r.append(t, "s", esdb.NoStream{}, note("0"), note("1"), note("2"), note("3"))
+	r.append(t, "whole", esdb.NoStream{}, note("0"))
+	truncated := esdb.StreamMetadata{}
+	truncated.SetTruncateBefore(2)
+	if _, err := r.client.SetStreamMetadata(testCtx(t), "s", esdb.AppendToStreamOptions{}, truncated); err != nil {
+		t.Fatal(err)
+	}
+	at := func(stream string, revision uint64) *streams.ReadReq_Options_Stream {
+		o := streamOption(stream)
+		o.Stream.RevisionOption = &streams.ReadReq_Options_StreamOptions_Revision{Revision: revision}
+		return o
+	}
+	end := streamOption("s")
+	end.Stream.RevisionOption = &streams.ReadReq_Options_StreamOptions_End{End: &shared.Empty{}}
+	for _, c := range []struct {
+		what          string
+		from          *streams.ReadReq_Options_Stream
+		direction     streams.ReadReq_Options_ReadDirection
+		count         uint64
+		compatibility uint32
+		want          string
+	}{
+		{"truncated", streamOption("s"), streams.ReadReq_Options_Forwards, math.MaxUint64, 1, "first 2, event 2, event 3, last 3"},
+		{"truncated, an older client", streamOption("s"), streams.ReadReq_Options_Forwards, math.MaxUint64, 0, "event 2, event 3"},
+		{"from before the first", at("s", 1), streams.ReadReq_Options_Forwards, math.MaxUint64, 1, "first 2, event 2, event 3, last 3"},
+		{"from the first", at("s", 2), streams.ReadReq_Options_Forwards, math.MaxUint64, 1, "event 2, event 3, last 3"},
+		{"behind the last", at("s", 9), streams.ReadReq_Options_Forwards, math.MaxUint64, 1, "last 3"},
+		{"a part", streamOption("s"), streams.ReadReq_Options_Forwards, 1, 1, "first 2, event 2, last 3"},
+		{"backwards", end, streams.ReadReq_Options_Backwards, math.MaxUint64, 1, "event 3, event 2, last 3"},
+		{"from the end", end, streams.ReadReq_Options_Forwards, 1, 1, "last 3"},
+		{"a whole stream", streamOption("whole"), streams.ReadReq_Options_Forwards, math.MaxUint64, 1, "event 0, last 0"},
+		{"a whole stream backwards", at("whole", 0), streams.ReadReq_Options_Backwards, math.MaxUint64, 1, "event 0, last 0"},
+		{"an absent stream", streamOption("absent"), streams.ReadReq_Options_Forwards, 1, 1, "not found"},
+	} {
+		call, err := streams.NewStreamsClient(r.raw(t)).Read(testCtx(t), &streams.ReadReq{Options: &streams.ReadReq_Options{
+			StreamOption: c.from, ReadDirection: c.direction, CountOption: &streams.ReadReq_Options_Count{Count: c.count},
+			FilterOption:  &streams.ReadReq_Options_NoFilter{NoFilter: &shared.Empty{}},
+			UuidOption:    &streams.ReadReq_Options_UUIDOption{Content: &streams.ReadReq_Options_UUIDOption_String_{String_: &shared.Empty{}}},
+			ControlOption: &streams.ReadReq_Options_ControlOption{Compatibility: c.compatibility},
+		}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got []string
+		for {
+			response, err := call.Recv()
+			if errors.Is(err, io.EOF) {
+				break
+			}
+			if err != nil {
+				t.Fatalf("%s: %v", c.what, err)
+			}
+			switch m := response.GetContent().(type) {
+			case *streams.ReadResp_FirstStreamPosition:
+				got = append(got, fmt.Sprint("first ", m.FirstStreamPosition))
+			case *streams.ReadResp_LastStreamPosition:
+				got = append(got, fmt.Sprint("last ", m.LastStreamPosition))
+			case *streams.ReadResp_Event:
+				got = append(got, fmt.Sprint("event ", m.Event.GetEvent().GetStreamRevision()))
+			case *streams.ReadResp_StreamNotFound_:
+				got = append(got, "not found")
+			default:
+				t.Errorf("%s: %v", c.what, response)
+			}
+		}
+		if said := strings.Join(got, ", "); said != c.want {
+			t.Errorf("%s: got %s, want %s", c.what, said, c.want)
 		}
 	}
 }

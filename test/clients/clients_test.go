@@ -96,6 +96,16 @@ func installPython(t *testing.T, name, folder string) string {
 	return bin
 }
 
+// needTools skips a test where one of the programs is missing.
+func needTools(t *testing.T, tools ...string) {
+	t.Helper()
+	for _, tool := range tools {
+		if _, err := exec.LookPath(tool); err != nil {
+			t.Skipf("needs %s: %v", tool, err)
+		}
+	}
+}
+
 // needNode skips a test where there is no Node.js, or one that is too old.
 func needNode(t *testing.T) {
 	t.Helper()

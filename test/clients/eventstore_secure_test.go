@@ -18,7 +18,35 @@ const clientSuite = "../../../shared/tools/esdb/run_client_suite.sh"
 
 var suiteTotal = regexp.MustCompile(`(?m)^(\d+) passed, (\d+) failed`)
 
-// TestOfficialSuiteOverTLS: the official Go client's own tests pass against a node with TLS and users. The password is the one the suite has.
+// startSecureEventStore runs the embedded node as `reckon node --secure` does. The passwords are those that the official suites have.
+func startSecureEventStore(t *testing.T, folder string) *node.Node {
+	t.Helper()
+	n, err := node.Open(node.Config{Dir: folder, Secure: &node.Secure{Listen: "127.0.0.1:0", AdminPassword: "changeit", OpsPassword: "changeit"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
+		defer cancel()
+		if err := n.Close(ctx); err != nil {
+			t.Error(err)
+		}
+	})
+	return n
+}
+
+// asAdmin is the address of a node for its administrator, who trusts the node's own authority.
+func asAdmin(t *testing.T, n *node.Node) string {
+	t.Helper()
+	address, err := url.Parse(n.SecureConnectionString())
+	if err != nil {
+		t.Fatal(err)
+	}
+	address.User = url.UserPassword("admin", "changeit")
+	return address.String()
+}
+
+// TestOfficialSuiteOverTLS: the official Go client's own tests pass against a node with TLS and users.
 func TestOfficialSuiteOverTLS(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes minutes")
@@ -31,22 +59,8 @@ func TestOfficialSuiteOverTLS(t *testing.T) {
 		t.Skip("the suite's runner is not here")
 	}
 	data, others, certs := t.TempDir(), t.TempDir(), t.TempDir()
-	open := func(folder string) *node.Node {
-		n, err := node.Open(node.Config{Dir: folder, Secure: &node.Secure{Listen: "127.0.0.1:0", AdminPassword: "changeit", OpsPassword: "changeit"}})
-		if err != nil {
-			t.Fatal(err)
-		}
-		t.Cleanup(func() {
-			ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
-			defer cancel()
-			if err := n.Close(ctx); err != nil {
-				t.Error(err)
-			}
-		})
-		return n
-	}
-	n := open(data)
-	open(others) // for a CA that did not sign
+	n := startSecureEventStore(t, data)
+	startSecureEventStore(t, others) // for a CA that did not sign
 	for to, from := range map[string]string{
 		"ca/ca.crt": filepath.Join(data, "tls", "ca.crt"), "node/node.crt": filepath.Join(data, "tls", "node.crt"), "untrusted-ca/ca.crt": filepath.Join(others, "tls", "ca.crt"),
 	} {

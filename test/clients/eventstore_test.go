@@ -34,25 +34,61 @@ func startEventStore(t *testing.T) *node.Node {
 	return n
 }
 
-// TestEventStoreClients: the official clients of other languages use every call of persistent subscriptions, and index streams.
-func TestEventStoreClients(t *testing.T) {
-	const told = "the story is told"
-	n := startEventStore(t)
-	t.Run("Python", func(t *testing.T) {
+// stories are the programs that tell the same story with official clients of other languages, by language. Each is made once
+// and returns the command that takes an address.
+var stories = map[string]func(t *testing.T) []string{
+	"Python": func(t *testing.T) []string {
 		folder := copied(t, "eventstore/python")
-		python := filepath.Join(installPython(t, "eventstore", folder), "python")
-		if said := run(t, folder, false, nil, python, "story.py", n.ConnectionString()); !strings.Contains(said, told) {
-			t.Error(said)
-		}
-	})
-	t.Run("Node", func(t *testing.T) {
+		return []string{filepath.Join(installPython(t, "eventstore", folder), "python"), filepath.Join(folder, "story.py")}
+	},
+	"Node": func(t *testing.T) []string {
 		needNode(t)
 		folder := copied(t, "eventstore/node")
 		installNode(t, folder)
-		if said := run(t, folder, false, nil, "node", "story.js", n.ConnectionString()); !strings.Contains(said, told) {
-			t.Error(said)
+		return []string{"node", filepath.Join(folder, "story.js")}
+	},
+	"Java": func(t *testing.T) []string {
+		needTools(t, "mvn", "java", "javac")
+		folder := copied(t, "eventstore/java")
+		// -C: an artifact whose checksum is wrong ends the build
+		run(t, folder, true, nil, "mvn", "--quiet", "--batch-mode", "-C", "compile", "dependency:build-classpath", "-Dmdep.outputFile=classpath")
+		libraries, err := os.ReadFile(filepath.Join(folder, "classpath"))
+		if err != nil {
+			t.Fatal(err)
 		}
-	})
+		return []string{"java", "-cp", filepath.Join(folder, "target", "classes") + string(os.PathListSeparator) + strings.TrimSpace(string(libraries)), "Story"}
+	},
+	"Rust": func(t *testing.T) []string {
+		needTools(t, "cargo")
+		if os.Getenv(rustStory) == "" {
+			t.Skipf("its 200 crates take minutes to compile: %s=1 runs it", rustStory)
+		}
+		folder := copied(t, "eventstore/rust")
+		run(t, folder, true, nil, "cargo", "build", "--quiet", "--locked")
+		return []string{filepath.Join(folder, "target", "debug", "eventstore-groups")}
+	},
+}
+
+// rustStory is the environment variable that has the story of the Rust client compiled and told.
+const rustStory = "RECKON_TEST_RUST"
+
+// TestEventStoreClients: the official clients of other languages use every call of persistent subscriptions, and index streams,
+// without authentication and over TLS as a user with a password.
+func TestEventStoreClients(t *testing.T) {
+	insecure, secure := startEventStore(t), startSecureEventStore(t, t.TempDir())
+	for language, make := range stories {
+		t.Run(language, func(t *testing.T) {
+			story := make(t)
+			for mode, address := range map[string]string{"insecure": insecure.ConnectionString(), "TLS": asAdmin(t, secure)} {
+				t.Run(mode, func(t *testing.T) {
+					command := append(slices.Clone(story), address)
+					if said := run(t, t.TempDir(), false, nil, command[0], command[1:]...); !strings.Contains(said, "the story is told") {
+						t.Error(said)
+					}
+				})
+			}
+		})
+	}
 }
 
 const eventStoreModule = "github.com/EventStore/EventStore-Client-Go/v4"

@@ -82,6 +82,9 @@ type Session struct {
 	principal *Principal
 }
 
+// Login returns the name of the session's user.
+func (s *Session) Login() string { return s.name }
+
 // Stream returns the stream that holds the session's user.
 func (s *Session) Stream() string { return userStreamPrefix + s.name }
 

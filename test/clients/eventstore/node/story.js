@@ -2,7 +2,7 @@
 //
 //     node story.js ADDRESS
 //
-// ADDRESS is esdb://HOST:PORT?tls=false. It ends with an AssertionError at the first answer that is not as expected.
+// ADDRESS is a connection string. It ends with an AssertionError at the first answer that is not as expected.
 
 import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
