@@ -214,44 +214,58 @@ func (n *nodeProcess) work(b *testing.B) {
 	}
 }
 
-// BenchmarkNodeSlowSubscriptions: a thousand subscriptions to $all on as many connections, whose clients read nothing. Goal:
-// the node takes less than 256 MB.
+// BenchmarkNodeSlowSubscriptions: a thousand subscriptions to $all on as many connections, whose clients read nothing, of a
+// node that was started on the log, and of one that has just appended it. Goal: the node takes less than 256 MB.
 func BenchmarkNodeSlowSubscriptions(b *testing.B) {
+	for _, restarted := range []bool{true, false} {
+		b.Run(fmt.Sprintf("restarted=%t", restarted), func(b *testing.B) {
+			for b.Loop() {
+				slowSubscriptions(b, restarted)
+			}
+		})
+	}
+}
+
+func slowSubscriptions(b *testing.B, restarted bool) {
 	const clients, megabytes, events, eventBytes = 1000, 256, 20_000, 1000
 	const watched, look = 15 * time.Second, 200 * time.Millisecond
-	for b.Loop() {
-		n := startProcess(b, filepath.Join(b.TempDir(), "log"))
-		client := connect(b, n.address)
-		for range events / growthBatch {
-			batch := make([]esdb.EventData, growthBatch)
-			for i := range batch {
-				batch[i] = benchEvent()
-				batch[i].Data = make([]byte, eventBytes)
-			}
-			if _, err := client.AppendToStream(context.Background(), "bench-slow", esdb.AppendToStreamOptions{ExpectedRevision: esdb.Any{}}, batch...); err != nil {
-				b.Fatal(err)
-			}
+	dir := filepath.Join(b.TempDir(), "log")
+	n := startProcess(b, dir)
+	client := connect(b, n.address)
+	for range events / growthBatch {
+		batch := make([]esdb.EventData, growthBatch)
+		for i := range batch {
+			batch[i] = benchEvent()
+			batch[i].Data = make([]byte, eventBytes)
 		}
-		before := residentBytes(b, n.pid())
-		host := strings.TrimSuffix(strings.TrimPrefix(n.address, "esdb://"), "?tls=false")
-		ctx, cancel := context.WithCancel(context.Background())
-		for range clients {
-			subscribeWithoutReading(ctx, b, host)
+		if _, err := client.AppendToStream(context.Background(), "bench-slow", esdb.AppendToStreamOptions{ExpectedRevision: esdb.Any{}}, batch...); err != nil {
+			b.Fatal(err)
 		}
-		most := int64(0)
-		for begun := time.Now(); time.Since(begun) < watched; time.Sleep(look) {
-			most = max(most, residentBytes(b, n.pid()))
-		}
-		if sockets := openFiles(b, n.pid()); sockets < clients {
-			b.Errorf("the node has %d open files: nothing was measured", sockets)
-		}
-		cancel()
-		n.stop(b)
-		b.ReportMetric(float64(before)/1e6, "before-MB")
-		b.ReportMetric(float64(most)/1e6, "MB")
-		b.ReportMetric(float64(most)/1e6/megabytes, "memory/256MB")
-		b.ReportMetric(0, "ns/op")
 	}
+	if restarted {
+		n.stop(b)
+		n = startProcess(b, dir)
+	}
+	before := residentBytes(b, n.pid())
+	host := strings.TrimSuffix(strings.TrimPrefix(n.address, "esdb://"), "?tls=false")
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	for range clients {
+		subscribeWithoutReading(ctx, b, host)
+	}
+	most := int64(0)
+	for begun := time.Now(); time.Since(begun) < watched; time.Sleep(look) {
+		most = max(most, residentBytes(b, n.pid()))
+	}
+	if sockets := openFiles(b, n.pid()); sockets < clients {
+		b.Errorf("the node has %d open files: nothing was measured", sockets)
+	}
+	cancel()
+	n.stop(b)
+	b.ReportMetric(float64(before)/1e6, "before-MB")
+	b.ReportMetric(float64(most)/1e6, "MB")
+	b.ReportMetric(float64(most)/1e6/megabytes, "memory/256MB")
+	b.ReportMetric(0, "ns/op")
 }
 
 // subscribeWithoutReading subscribes to $all from its start, on a connection of its own. The
