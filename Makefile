@@ -67,7 +67,7 @@ sbom: ## list all parts of the binary and of the engine's environment as Cyclone
 	$(GO) run ./internal/supplychain sbom reckon.cdx.json
 
 bench: ## figures as ratios to a limit or a peer of the same run (docs/bench)
-	$(GO) test -tags bench -run '^$$' -bench . -benchtime 1x -timeout 60m ./test/bench
+	RECKON_TEST_POSTGRES_FSYNC=on $(GO) test -tags bench -run '^$$' -bench . -benchtime 1x -timeout 60m ./test/bench
 
 screenshots: ## pictures of the workbench's pages, in docs/workbench
 	RECKON_SCREENSHOTS=$(CURDIR)/docs/workbench $(GO) test -count=1 ./test/e2e -run 'TestWorkbench$$'

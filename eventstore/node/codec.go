@@ -3,6 +3,7 @@ package node
 import (
 	"fmt"
 
+	"github.com/EventStore/EventStore-Client-Go/v4/protos/streams"
 	"google.golang.org/grpc/encoding"
 	grpcproto "google.golang.org/grpc/encoding/proto"
 	"google.golang.org/grpc/mem"
@@ -21,6 +22,26 @@ func (exactCodec) Marshal(message any) (mem.BufferSlice, error) {
 	if !ok {
 		return nil, fmt.Errorf("%T is no message", message)
 	}
+	if read, ok := message.(*streams.ReadResp); ok {
+		if b := encodeRead(read); b != nil {
+			return mem.BufferSlice{mem.SliceBuffer(b)}, nil
+		}
+	}
 	b, err := proto.Marshal(m)
 	return mem.BufferSlice{mem.SliceBuffer(b)}, err
+}
+
+// Unmarshal is encoding.CodecV2.
+func (c exactCodec) Unmarshal(data mem.BufferSlice, message any) error {
+	if request, ok := message.(*streams.AppendReq); ok {
+		b := data.MaterializeToBuffer(mem.DefaultBufferPool())
+		proposed := decodeProposed(b.ReadOnlyData())
+		b.Free()
+		if proposed != nil {
+			request.Reset()
+			request.Content = proposed
+			return nil
+		}
+	}
+	return c.CodecV2.Unmarshal(data, message)
 }

@@ -4,6 +4,7 @@ package bench
 
 import (
 	"log/slog"
+	"os"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -66,9 +67,14 @@ func BenchmarkEvaluateOverHTTP(b *testing.B) {
 	b.ReportMetric(overHTTP, "evaluations/s")
 }
 
+func TestMain(m *testing.M) {
+	status := m.Run()
+	e2e.RemoveBinary()
+	os.Exit(status)
+}
+
 func startService(b *testing.B) *e2e.Server {
 	data := e2e.DataFolder(b)
-	b.Cleanup(e2e.RemoveBinary)
 	return e2e.Start(b, data, "--config", e2e.GenerousPlans(b, data))
 }
 

@@ -29,6 +29,8 @@ const (
 	// maxMemTables is not reached while the disk takes what is flushed: see indexFiles.
 	maxMemTables = 16
 	cacheBytes   = 64 << 20
+	// l0Tables is how many flushed tables a key may be in before they are merged: fewer merges of what comes in, each read looks at more filters.
+	l0Tables     = 8
 	maxOpenFiles = 512
 	// flushRecords bounds what is indexed again after a crash.
 	flushRecords    = 1 << 17
@@ -56,6 +58,8 @@ func openIndex(dir string, under vfs.FS, logger *slog.Logger, readOnly bool, ref
 		FormatMajorVersion:          storageFormat,
 		ReadOnly:                    readOnly,
 		DisableWAL:                  true,
+		L0CompactionThreshold:       l0Tables,
+		L0StopWritesThreshold:       3 * l0Tables,
 		MemTableSize:                memTableBytes,
 		MemTableStopWritesThreshold: maxMemTables,
 		CacheSize:                   cacheBytes,
@@ -348,19 +352,29 @@ func (b *indexBatch) add(r *stored, at place) error {
 	}
 	h.position = r.Position
 	b.heads[r.Stream] = h
-	if err := b.listed.add(b.batch, &r.Record, at); err != nil {
+	records, places := []Record{r.Record}, []place{at}
+	if err := b.listed.add(b.batch, records, places); err != nil {
 		return err
 	}
-	return putPlace(b.batch, r.Stream, r.Revision, at)
+	return putPlaces(b.batch, records, places)
 }
 
-// putPlace adds the two entries that lead to a record.
-func putPlace(batch *pebble.Batch, stream string, revision uint64, at place) error {
-	value := at.encode()
-	if err := batch.Set(positionKey(at.position), value[8:], nil); err != nil {
-		return err
+// putPlaces adds the two entries that lead to each record. The merge tree inserts a key behind
+// the one before it without a search, so those of a space come one after the other.
+func putPlaces(batch *pebble.Batch, records []Record, places []place) error {
+	for _, at := range places {
+		if err := batch.Set(positionKey(at.position), at.encode()[8:], nil); err != nil {
+			return err
+		}
 	}
-	return batch.Set(appendRevisionKey(nil, stream, revision), value, nil)
+	var key []byte // reused
+	for i, at := range places {
+		key = appendRevisionKey(key[:0], records[i].Stream, records[i].Revision)
+		if err := batch.Set(key, at.encode(), nil); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // commit applies the batch; the index then reaches the cursor.

@@ -150,35 +150,42 @@ type indexStreams struct {
 
 const maxKnownIndexStreams = 8192
 
-func (x *indexStreams) add(batch *pebble.Batch, r *Record, at place) error {
-	value := at.encode()
+// add adds records, whose frames are at these places, in the order of the log: to one kind of stream after the other, as putPlaces does.
+func (x *indexStreams) add(batch *pebble.Batch, records []Record, places []place) error {
 	for kind := byCategory; kind < indexKinds; kind++ {
-		key, found := r.indexed(kind)
-		if !found {
-			continue
-		}
-		h, err := x.headOf(kind, key)
-		if err != nil {
-			return err
-		}
-		if h.position >= r.Position {
-			return &IndexError{Dir: x.log.dir, Reason: fmt.Sprintf("stream %q has position %d already", h.stream, r.Position)}
-		}
-		h.last++
-		if !kind.numbered() {
-			h.last = int64(r.Position)
-		}
-		h.position = r.Position
-		if !h.touched {
-			h.touched = true
-			x.touched = append(x.touched, h)
-		}
-		x.key = appendIndexKey(x.key[:0], h.stream, uint64(h.last))
-		if err := batch.Set(x.key, value, nil); err != nil {
-			return err
+		for i := range records {
+			key, found := records[i].indexed(kind)
+			if !found {
+				continue
+			}
+			if err := x.addTo(batch, kind, key, places[i]); err != nil {
+				return err
+			}
 		}
 	}
 	return nil
+}
+
+// addTo adds the record at a place to one index stream.
+func (x *indexStreams) addTo(batch *pebble.Batch, kind indexKind, key string, at place) error {
+	h, err := x.headOf(kind, key)
+	if err != nil {
+		return err
+	}
+	if h.position >= at.position {
+		return &IndexError{Dir: x.log.dir, Reason: fmt.Sprintf("stream %q has position %d already", h.stream, at.position)}
+	}
+	h.last++
+	if !kind.numbered() {
+		h.last = int64(at.position)
+	}
+	h.position = at.position
+	if !h.touched {
+		h.touched = true
+		x.touched = append(x.touched, h)
+	}
+	x.key = appendIndexKey(x.key[:0], h.stream, uint64(h.last))
+	return batch.Set(x.key, at.encode(), nil)
 }
 
 func (x *indexStreams) headOf(kind indexKind, key string) (*indexHead, error) {

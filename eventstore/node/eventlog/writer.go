@@ -191,6 +191,7 @@ type writer struct {
 	indexed uint64 // position at which the index was last told to flush
 
 	drafts  []Record // of the request being decided
+	places  []place  // of the drafts
 	group   []byte   // frames of the group
 	batch   *pebble.Batch
 	listed  indexStreams
@@ -609,7 +610,7 @@ func (w *writer) write(stream string, revision uint64, event *Proposed) {
 // encodeDrafts adds the records of the decided request to the group. The last one is
 // marked: after a crash, records behind the last mark are of an append that is not whole.
 func (w *writer) encodeDrafts() error {
-	defer func() { w.drafts = w.drafts[:0] }()
+	defer func() { w.drafts, w.places = w.drafts[:0], w.places[:0] }()
 	for i := range w.drafts {
 		r := &w.drafts[i]
 		var salt [saltBytes]byte
@@ -619,13 +620,14 @@ func (w *writer) encodeDrafts() error {
 		start := len(w.group)
 		w.group, w.chain = appendFrame(w.group, w.tail.current().seed, w.durable.position, r, i == len(w.drafts)-1, salt, w.chain)
 		at := place{r.Position, w.durable.offset + int64(start), uint32(len(w.group) - start)}
-		if err := putPlace(w.batch, r.Stream, r.Revision, at); err != nil {
-			return w.giveUp(err)
-		}
-		if err := w.listed.add(w.batch, r, at); err != nil {
-			return w.giveUp(err)
-		}
+		w.places = append(w.places, at)
 		w.recent.add(r.ID, r.Stream, recordedAt{r.Revision, r.Position}, int(at.length)-frameHeader)
+	}
+	if err := putPlaces(w.batch, w.drafts, w.places); err != nil {
+		return w.giveUp(err)
+	}
+	if err := w.listed.add(w.batch, w.drafts, w.places); err != nil {
+		return w.giveUp(err)
 	}
 	clear(w.drafts)
 	return nil
