@@ -41,6 +41,7 @@ var allowed = map[string][]string{
 	"domain/token":         {"domain/event", "domain/decider", "domain/scope"},
 	"domain/runner":        {"domain/event", "domain/decider"},
 	"domain/receipt":       {"domain/event", "domain/run"},
+	"domain/transparency":  {"domain/event", "domain/decider", "domain/certificate", "domain/keys", "domain/run"},
 	"domain/expression":    {},
 	"domain/reference":     {"domain/expression"},
 	"domain/verification":  {"domain/expression"},

@@ -65,11 +65,7 @@ func writeDurably(path string, content []byte) error {
 	if err := os.Rename(path+".new", path); err != nil {
 		return err
 	}
-	folder, err := os.Open(filepath.Dir(path))
-	if err != nil {
-		return err
-	}
-	return errors.Join(folder.Sync(), folder.Close())
+	return syncFolder(filepath.Dir(path))
 }
 
 // Sign signs with the private half of a key; ErrKeyNotFound when it is not here.
