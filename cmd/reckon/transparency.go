@@ -10,6 +10,7 @@ import (
 	"reckon/domain/transparency"
 	"reckon/internal/lifecycle"
 	"reckon/internal/telemetry"
+	"reckon/internal/witness"
 	"reckon/readapi"
 )
 
@@ -21,12 +22,23 @@ func (s *service) makeTransparency(ctx context.Context) error {
 	}
 	s.served = readapi.Transparency{Origin: origin, Interval: s.config.CheckpointInterval, Quorum: s.config.WitnessQuorum}
 	s.metrics.Collect("transparency", []string{"reckon_transparency_leaves", "reckon_transparency_leaves_served"}, s.collectTransparency)
+	var peers []witness.Peer
+	for _, text := range s.config.Witnesses {
+		peer, err := witness.ParsePeer(text)
+		if err != nil {
+			return err
+		}
+		peers, s.served.Witnesses = append(peers, peer), append(s.served.Witnesses, peer.Key.String())
+	}
 	if s.writeSide.signing == nil {
 		return nil
 	}
 	checkpoints := &reactions.Checkpoints{
 		Commands: &commands.Checkpoints{Log: s.log.store, Origin: origin, Signer: s.writeSide.signing.Signer, Memory: s.writeSide.signing.ring.SignedTree()},
 		Interval: s.config.CheckpointInterval, Clock: systemClock{}, Logger: s.logger, Build: buildRevision(),
+	}
+	if len(peers) > 0 {
+		checkpoints.Witnesses = witness.NewClient(peers, s.readSide.models.Transparency.ProveGrowth)
 	}
 	s.life.Add(lifecycle.Part{Name: "transparency log", Run: checkpoints.Run})
 	return nil

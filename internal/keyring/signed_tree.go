@@ -6,6 +6,8 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+
+	"reckon/internal/private"
 )
 
 // signedTreeFile lies beside the private keys: who restores the log from a backup does not restore it too.
@@ -35,24 +37,5 @@ func (t SignedTree) Load() (string, error) {
 
 // Store keeps the body of a checkpoint durably. Processes that share the folder may store at once: each file is whole.
 func (t SignedTree) Store(body string) error {
-	file, err := os.CreateTemp(t.folder, signedTreeFile+"-*.new") // 0600
-	if err != nil {
-		return err
-	}
-	_, err = file.WriteString(body)
-	if err = errors.Join(err, file.Sync(), file.Close()); err == nil {
-		err = os.Rename(file.Name(), filepath.Join(t.folder, signedTreeFile))
-	}
-	if err != nil {
-		return errors.Join(err, os.Remove(file.Name()))
-	}
-	return syncFolder(t.folder)
-}
-
-func syncFolder(path string) error {
-	folder, err := os.Open(path)
-	if err != nil {
-		return err
-	}
-	return errors.Join(folder.Sync(), folder.Close())
+	return private.ReplaceFile(filepath.Join(t.folder, signedTreeFile), []byte(body))
 }
