@@ -99,6 +99,8 @@ type Logging struct {
 const (
 	// MinSecretBytes is the least length of a secret.
 	MinSecretBytes = 16
+	// maxWitnesses is the most witnesses that are asked.
+	maxWitnesses = 16
 	// minProofMiB is the least memory of one proof check: less holds no export.
 	minProofMiB = 64
 )
@@ -130,6 +132,7 @@ func (s *Serve) Validate() error {
 	c.require("SignInsPerMinute", s.SignInsPerMinute > 0, "must be at least 1")
 	c.require("ProofMemory", s.ProofMemory >= minProofMiB, "must be at least %d (MiB)", minProofMiB)
 	c.require("CheckpointInterval", s.CheckpointInterval >= time.Second, "must be at least 1s: each checkpoint is an event of the log")
+	c.require("Witnesses", len(s.Witnesses) <= maxWitnesses, "must be at most %d: a checkpoint carries no more cosignatures", maxWitnesses)
 	c.require("WitnessQuorum", s.WitnessQuorum >= 0 && s.WitnessQuorum <= len(s.Witnesses), "must be between 0 and the number of --witness: a checkpoint would never be served")
 	c.require("Roles", len(s.Roles) > 0, "must name at least one of api, project, run and react: the process would do nothing")
 	_, err := s.Proxies()

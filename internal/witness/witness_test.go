@@ -467,3 +467,39 @@ func TestKeys(t *testing.T) {
 		}
 	}
 }
+
+// TestAnotherImplementation: a witness of others cosigns what the client sends, and refuses a second history. RECKON_TEST_WITNESS is its
+// verifier key, a space and its address; it must know the test's log, whose name and key the test prints, and nothing of it yet.
+func TestAnotherImplementation(t *testing.T) {
+	t.Log("log:", logVerifier())
+	given := os.Getenv("RECKON_TEST_WITNESS")
+	if given == "" {
+		t.Skip("needs a witness of another implementation in RECKON_TEST_WITNESS")
+	}
+	peer, err := witness.ParsePeer(given)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var h history
+	client := witness.NewClient([]witness.Peer{peer}, h.prove)
+	for i, leaves := range []int{1, 1, 6, 300} {
+		if i == 2 { // a client that forgot is told the size
+			client = witness.NewClient([]witness.Peer{peer}, h.prove)
+		}
+		h.grow(t, leaves, "")
+		if lines, err := client.Cosign(t.Context(), h.state); err != nil || len(lines) != 1 {
+			t.Fatalf("%q, %v", lines, err)
+		}
+	}
+	var other history
+	other.grow(t, 400, "another")
+	if lines, err := witness.NewClient([]witness.Peer{peer}, other.prove).Cosign(t.Context(), other.state); err == nil {
+		t.Errorf("a second history is cosigned: %q", lines)
+	}
+	var ahead *witness.AheadError
+	var shorter history
+	shorter.grow(t, 100, "")
+	if _, err := witness.NewClient([]witness.Peer{peer}, shorter.prove).Cosign(t.Context(), shorter.state); !errors.As(err, &ahead) {
+		t.Errorf("an earlier state: %v", err)
+	}
+}
