@@ -20,7 +20,7 @@ const maxSignedTree = 4096
 type SignedTree struct{ folder string }
 
 // SignedTree is that of the ring's folder.
-func (r Ring) SignedTree() SignedTree { return SignedTree{r.folder} }
+func (r Ring) SignedTree() SignedTree { return SignedTree(r) }
 
 // Load returns the body of the checkpoint that was stored last; empty before the first.
 func (t SignedTree) Load() (string, error) {
