@@ -14,6 +14,7 @@ import (
 	"reckon/domain/session"
 	"reckon/domain/slots"
 	"reckon/domain/token"
+	"reckon/domain/transparency"
 	"reckon/domain/upload"
 )
 
@@ -31,6 +32,7 @@ func Catalogue() event.Catalogue {
 		session.Events(),
 		slots.Events(),
 		token.Events(),
+		transparency.Events(),
 		upload.Events(),
 	)
 	if err != nil {

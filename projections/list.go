@@ -20,6 +20,7 @@ type ReadModels struct {
 	Sessions      *Sessions
 	Subscriptions *Subscriptions
 	Tokens        *Tokens
+	Transparency  *Transparency
 }
 
 // New returns the read models; nothing is made in the database yet. blobs holds
@@ -36,6 +37,7 @@ func New(db *bun.DB, blobs event.BlobReader) *ReadModels {
 		Sessions:      &Sessions{from: from},
 		Subscriptions: &Subscriptions{from: from},
 		Tokens:        &Tokens{from: from},
+		Transparency:  &Transparency{from: from},
 	}
 }
 
@@ -51,5 +53,6 @@ func (m *ReadModels) All() []engine.Projection {
 		m.Sessions.Projection(),
 		m.Subscriptions.Projection(),
 		m.Tokens.Projection(),
+		m.Transparency.Projection(),
 	}
 }

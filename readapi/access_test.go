@@ -257,11 +257,12 @@ func TestOtherAccountsThingsAreNotThere(t *testing.T) {
 		id   string
 		kind httpkit.Kind
 	}{
-		"GET /api/plots/{id}":    {run, httpkit.NoSuchRun},
-		"GET /api/bursts/{id}":   {burst, httpkit.NoSuchBurst},
-		"GET /api/receipts/{id}": {run, httpkit.NoSuchRun},
-		"GET /api/jobs/{id}":     {job, httpkit.NoSuchJob},
-		"DELETE /api/jobs/{id}":  {job, httpkit.NoSuchJob},
+		"GET /api/plots/{id}":              {run, httpkit.NoSuchRun},
+		"GET /api/bursts/{id}":             {burst, httpkit.NoSuchBurst},
+		"GET /api/receipts/{id}":           {run, httpkit.NoSuchRun},
+		"GET /api/receipts/{id}/inclusion": {run, httpkit.NoSuchRun},
+		"GET /api/jobs/{id}":               {job, httpkit.NoSuchJob},
+		"DELETE /api/jobs/{id}":            {job, httpkit.NoSuchJob},
 
 		"GET /api/jobs/{id}/statevector.npy": {job, httpkit.NoSuchJob},
 

@@ -12,6 +12,7 @@ func (s Services) addRoutes(api *httpkit.API) {
 	s.registerConnections(api)
 	s.registerHealth(api)
 	s.registerHistory(api)
+	s.registerInclusion(api)
 	s.registerJobs(api)
 	s.registerKeys(api)
 	s.registerPlans(api)
@@ -22,4 +23,5 @@ func (s Services) addRoutes(api *httpkit.API) {
 	s.registerSignIns(api)
 	s.registerStatevectors(api)
 	s.registerTokens(api)
+	s.registerTransparency(api)
 }

@@ -49,7 +49,8 @@ type Services struct {
 	// Busy tells whether a session's worker is evaluating, where this process can know.
 	Busy func(account, sessionID string, epoch int) bool
 
-	Reference *reference.Reference // the function reference
+	Reference    *reference.Reference // the function reference
+	Transparency Transparency
 
 	Health    Health
 	Build     string

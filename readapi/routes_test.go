@@ -338,8 +338,8 @@ func TestUUIDsInEitherCase(t *testing.T) {
 			}
 		}
 	}
-	if ids != 6 {
-		t.Errorf("%d paths take a UUID, of 6", ids)
+	if ids != 7 {
+		t.Errorf("%d paths take a UUID, of 7", ids)
 	}
 	for _, other := range []string{"{" + job + "}", "urn:uuid:" + job, strings.ReplaceAll(job, "-", ""), job + "0", "x"} {
 		u.Do(t, http.MethodGet, "/api/jobs/"+url.PathEscape(other), "").Want(t, httpkit.NoSuchJob)
@@ -381,7 +381,7 @@ func TestMethodsOnEveryRoute(t *testing.T) {
 // header, and what they may not is not offered.
 func TestPublicReadsCrossOrigin(t *testing.T) {
 	s := apitest.Start(t, apitest.Options{})
-	public := map[string]bool{"/api/docs/search": true, "/api/docs/symbol/{name}": true, "/api/docs/support": true, "/api/docs/availability.json": true, "/billing/plans": true, "/.well-known/service-keys.json": true, "/api/certificates/{id}/public": true, "/openapi.json": true, "/docs": true, "/docs/errors": true, "/docs/reference.js": true, "/docs/reference.css": true, "/llms.txt": true, "/agents.md": true}
+	public := map[string]bool{"/api/docs/search": true, "/api/docs/symbol/{name}": true, "/api/docs/support": true, "/api/docs/availability.json": true, "/billing/plans": true, "/.well-known/service-keys.json": true, "/api/certificates/{id}/public": true, "/api/certificates/{id}/inclusion": true, "/.well-known/transparency-log.json": true, "/transparency/checkpoint": true, "/transparency/tile/{a}/{b}": true, "/openapi.json": true, "/docs": true, "/docs/errors": true, "/docs/reference.js": true, "/docs/reference.css": true, "/llms.txt": true, "/agents.md": true}
 	paths := slices.Sorted(maps.Keys(public))
 	for _, r := range servedRoutes(t, s) {
 		if !public[r.Path] {

@@ -41,6 +41,7 @@ var allowed = map[string][]string{
 	"domain/token":         {"domain/event", "domain/decider", "domain/scope"},
 	"domain/runner":        {"domain/event", "domain/decider"},
 	"domain/receipt":       {"domain/event", "domain/run"},
+	"domain/transparency":  {"domain/event", "domain/decider", "domain/certificate", "domain/keys", "domain/run"},
 	"domain/expression":    {},
 	"domain/reference":     {"domain/expression"},
 	"domain/verification":  {"domain/expression"},
@@ -70,7 +71,7 @@ var allowed = map[string][]string{
 	"internal/httpkit":     {"domain/event", "internal/access", "internal/database", "internal/httpserver", "internal/ratelimit"}, // database: what of it a request may wait for
 	"internal/httpserver":  {},
 	"internal/identity":    {"domain/scope", "internal/access", "internal/auth", "internal/database", "internal/passwords", "internal/ratelimit"},
-	"internal/keyring":     {"domain/keys", "domain/receipt"},
+	"internal/keyring":     {"domain/keys", "domain/receipt", "internal/private"},
 	"internal/lifecycle":   {},
 	"internal/lists":       {},
 	"internal/oauth":       {"domain/grant", "domain/scope", "internal/access", "internal/auth", "internal/identity"},
@@ -84,6 +85,7 @@ var allowed = map[string][]string{
 	"internal/supplychain": {},
 	"internal/telemetry":   {},
 	"internal/view":        {"domain/", "internal/httpkit"},
+	"internal/witness":     {"domain/transparency", "internal/private"},
 	"cmd":                  {""},
 	"test":                 {""},
 }

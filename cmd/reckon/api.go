@@ -84,7 +84,7 @@ func (s *service) makeAPI() (*api, error) {
 		JobView: jobView,
 		Plans:   s.plans, Rules: s.stores.rules, Signer: s.writeSide.signing.Signer, Now: time.Now,
 		Wait: s.readSide.projector.Wait, IsReady: s.readSide.projector.IsReady, Writes: writes, LogID: s.readSide.projector.LogID(), SessionIdle: engine.DefaultSessionIdle, Busy: s.sessionBusy,
-		Reference: about, Health: s.health(), Build: buildRevision(), PublicURL: s.config.PublicURL,
+		Reference: about, Transparency: s.served, Health: s.health(), Build: buildRevision(), PublicURL: s.config.PublicURL,
 		Tools: agentTools(), Revisions: mcpapi.Revisions(),
 	}).Register(kit); err != nil {
 		return nil, err

@@ -31,6 +31,7 @@ type commandLine struct {
 	Trace       traceCmd       `cmd:"" help:"Print what one request led to, as a tree of causes."`
 	Bursts      burstsCmd      `cmd:"" help:"Derive an account's bursts of activity from the log, as it was at any position."`
 	Audit       auditCommands  `cmd:"" help:"Derive again from the log what an installation must say, and report what differs."`
+	Witness     witnessCmd     `cmd:"" help:"Cosign the checkpoints of transparency logs that others run."`
 	Blobs       blobsCmd       `cmd:"" help:"Remove large bytes that no event names."`
 	Engine      engineCmd      `cmd:"" help:"Install and test the evaluation engine."`
 	Reference   referenceCmd   `cmd:"" help:"Check and build the function reference."`

@@ -13,6 +13,7 @@ import (
 	"reckon/internal/lifecycle"
 	"reckon/internal/private"
 	"reckon/internal/telemetry"
+	"reckon/readapi"
 	"reckon/runners"
 	"reckon/runners/cluster"
 	"reckon/runners/workers"
@@ -48,10 +49,11 @@ type service struct {
 	writeSide *writeSide
 	workers   *workers.Workers
 	kinds     []runners.Kind // of jobs; none in a process that evaluates nothing
-	api       *api           // nil in a process that answers no HTTP
-	rotating  sync.Mutex     // held by an operator's rotation of the keys
-	stopping  atomic.Bool    // /readyz tells
-	ready     chan struct{}  // closed when the read models have caught up and the API answers
+	served    readapi.Transparency
+	api       *api          // nil in a process that answers no HTTP
+	rotating  sync.Mutex    // held by an operator's rotation of the keys
+	stopping  atomic.Bool   // /readyz tells
+	ready     chan struct{} // closed when the read models have caught up and the API answers
 	local     localSessions
 }
 
@@ -104,6 +106,9 @@ func (s *service) makeParts(ctx context.Context) (err error) {
 	}
 	if s.config.Has(config.RoleReact) {
 		s.life.Add(s.reactions()...)
+	}
+	if err = s.makeTransparency(ctx); err != nil {
+		return err
 	}
 	s.measureService()
 	if err = s.makeAdmin(ctx); err != nil {

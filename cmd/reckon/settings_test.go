@@ -34,7 +34,8 @@ var withoutInstallation = map[string]string{
 	"reference search": "prints what the binary has", "reference show": "likewise",
 	"lean check": "works on files", "lean child": "a part of the server", "lean jail": "likewise", "lean reference build": "works on files",
 	"audit log": "works on a log wherever it lies, and takes no server's word for where that is", "audit usage": "likewise",
-	"qsim": "works on a file", "licences": "prints", "version": "prints",
+	"witness": "run by another party, who has no installation",
+	"qsim":    "works on a file", "licences": "prints", "version": "prints",
 }
 
 // TestEveryCommandHasTheServersSettings: a command that works on an installation embeds it, so that it finds every part where the servers do.

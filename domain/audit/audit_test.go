@@ -3,6 +3,7 @@ package audit_test
 import (
 	"bytes"
 	"crypto/ed25519"
+	"encoding/base64"
 	"slices"
 	"strings"
 	"testing"
@@ -20,6 +21,7 @@ import (
 	"reckon/domain/session"
 	"reckon/domain/slots"
 	"reckon/domain/token"
+	"reckon/domain/transparency"
 	"reckon/domain/upload"
 )
 
@@ -212,6 +214,31 @@ func TestEachChangeIsFoundWhereItIs(t *testing.T) {
 			return l.Events[len(l.Events)-1]
 		}},
 		{"a key not retired at the log's end", audit.KindIncomplete, removed("key.retired", 1, func(*audittest.Log) *audittest.Logged { return nil })},
+		{"a leaf that was changed", audit.KindCheckpoint, func(l *audittest.Log) *audittest.Logged {
+			e := l.Find("receipt.sealed", 1)
+			changed := e.Event.(run.Sealed)
+			changed.ReceiptID = strings.Repeat("0", 64)
+			e.Event = changed
+			return l.Find("checkpoint.signed", 1)
+		}},
+		{"a leaf that was removed", audit.KindCheckpoint, removed("certificate.issued", 1, at("checkpoint.signed", 2))},
+		{"a leaf that was added", audit.KindCheckpoint, func(l *audittest.Log) *audittest.Logged {
+			e := l.Find("receipt.sealed", 1)
+			l.InsertAfter(e, l.CopyOf(e))
+			return l.Find("checkpoint.signed", 1)
+		}},
+		{"a checkpoint twice", audit.KindCheckpoint, twice("checkpoint.signed", 1)},
+		{"a checkpoint of more leaves than there are", audit.KindCheckpoint, edit("checkpoint.signed", 2, func(e *transparency.Signed) { e.Size += 1000 })},
+		{"a checkpoint of another tree", audit.KindCheckpoint, edit("checkpoint.signed", 2, func(e *transparency.Signed) { e.Root = e.Roots[0] })},
+		{"a checkpoint of another log", audit.KindCheckpoint, edit("checkpoint.signed", 2, func(e *transparency.Signed) { e.Origin = "other.example" })},
+		{"a checkpoint by another key", audit.KindCheckpoint, edit("checkpoint.signed", 2, func(e *transparency.Signed) { e.PublicKey = strings.Repeat("A", 43) })},
+		{"a checkpoint by a key that is none", audit.KindCheckpoint, edit("checkpoint.signed", 2, func(e *transparency.Signed) { e.KID = strings.Repeat("A", 43) })},
+		{"a checkpoint with another last leaf", audit.KindCheckpoint, edit("checkpoint.signed", 2, func(e *transparency.Signed) { e.Last.Revision++ })},
+		{"a checkpoint that was not signed so", audit.KindCheckpointSignature, edit("checkpoint.signed", 1, func(e *transparency.Signed) {
+			e.Signature = base64.StdEncoding.EncodeToString(make([]byte, 64))
+		})},
+		{"cosignatures of another checkpoint", audit.KindCheckpoint, edit("checkpoint.cosigned", 2, func(e *transparency.Cosigned) { e.Size-- })},
+		{"a witness twice", audit.KindCheckpoint, edit("checkpoint.cosigned", 2, func(e *transparency.Cosigned) { e.Cosignatures = append(e.Cosignatures, e.Cosignatures...) })},
 		{"an answer that was changed", audit.KindReceipt, edit("run.evaluated", 1, func(e *run.Evaluated) { e.Answer = event.Inline("3") })},
 		{"an account that was changed", audit.KindReceipt, edit("run.evaluated", 1, func(e *run.Evaluated) { e.Account = audittest.Bob })},
 		{"a verdict that was changed", audit.KindReceipt, edit("run.evaluated", 1, func(e *run.Evaluated) { check := *e.Check; check.Verdict = run.VerdictRefuted; e.Check = &check })},

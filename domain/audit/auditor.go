@@ -26,20 +26,21 @@ type CheckInfo struct{ Name, Proves string }
 
 // Names of the checks.
 const (
-	checkSchema   = "schema"
-	checkBlobs    = "blobs"
-	checkOrder    = "order"
-	checkLegal    = "legality"
-	checkAccounts = "accounts"
-	checkKeys     = "keys"
-	checkReceipts = "receipts"
-	checkSlots    = "slots"
-	checkOutcomes = "outcomes"
-	checkProofs   = "proofs"
-	checkBilling  = "billing"
-	CheckChain    = "chain"
-	CheckTables   = "read models"
-	CheckRecheck  = "kernel"
+	checkSchema       = "schema"
+	checkBlobs        = "blobs"
+	checkOrder        = "order"
+	checkLegal        = "legality"
+	checkAccounts     = "accounts"
+	checkKeys         = "keys"
+	checkReceipts     = "receipts"
+	checkSlots        = "slots"
+	checkOutcomes     = "outcomes"
+	checkProofs       = "proofs"
+	checkBilling      = "billing"
+	checkTransparency = "transparency"
+	CheckChain        = "chain"
+	CheckTables       = "read models"
+	CheckRecheck      = "kernel"
 )
 
 // Checks lists all checks with what each proves; docs/audit.md has the same lines.
@@ -57,6 +58,7 @@ func Checks() []CheckInfo {
 		{checkOutcomes, "what a job published is byte for byte what its terminal event carries, under the id fixed when its slot was spent, and nothing is published of a job that ended otherwise"},
 		{checkProofs, "a certificate is about the upload's bytes, for the job and account that submitted them, and its digests are those of its texts"},
 		{checkBilling, "periods, prices, credit, invoices, payments and the plan in force follow from the subscription's events by docs/billing.md, numbers have no gaps, and a quote that was honoured could be issued then"},
+		{checkTransparency, "every checkpoint is the Merkle tree of the receipts and certificates before it, in the log's order, larger than the one before, and signed by a key that sealed then; cosignatures are of the checkpoint that they follow"},
 		{CheckRecheck, "the kernel of this binary says of each certificate's export what the certificate says (--recheck); where it does not finish, the verdict is not reproduced, and not contradicted"},
 		{CheckTables, "each row of each read model is what the service's own projections make of the log up to the model's checkpoint"},
 	}
@@ -110,7 +112,7 @@ func New(c Config) *Auditor {
 	accounts := newAccountCheck(p, jobs)
 	return &Auditor{pass: p, checks: []check{
 		newOrderCheck(p), jobs, accounts, keys, newReceiptCheck(p, keys), newSlotCheck(p, jobs), newOutcomeCheck(p, jobs), newProofCheck(p, jobs),
-		newBillingCheck(p, accounts),
+		newBillingCheck(p, accounts), newTransparencyCheck(p, keys),
 	}}
 }
 

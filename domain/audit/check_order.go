@@ -16,6 +16,7 @@ import (
 	"reckon/domain/session"
 	"reckon/domain/slots"
 	"reckon/domain/token"
+	"reckon/domain/transparency"
 	"reckon/domain/upload"
 )
 
@@ -141,6 +142,8 @@ func addressOf(e event.Event) (stream, accountID string) {
 		return "slots-" + e.Submission.Account + "-" + e.Day, e.Submission.Account
 	case keys.Published, keys.Activated, keys.Retired:
 		return "keys", ""
+	case transparency.Signed, transparency.Cosigned:
+		return "checkpoints", ""
 	case runner.Beat:
 		return "runner-" + e.Runner, ""
 	}

@@ -58,6 +58,9 @@ const (
 	KindContradicted  Kind = "certificate.contradicted"
 	KindNotReproduced Kind = "certificate.not_reproduced"
 
+	KindCheckpoint          Kind = "checkpoint.differs"
+	KindCheckpointSignature Kind = "checkpoint.signature"
+
 	KindInvoice      Kind = "invoice.wrong"
 	KindSubscription Kind = "subscription.wrong"
 	KindQuote        Kind = "subscription.quote"
@@ -116,6 +119,9 @@ func Kinds() map[Kind]KindInfo {
 
 		KindContradicted:  {Error, "two judgements of the same bytes differ: keep both, compare the two revisions of the kernel, and do not rely on the certificate meanwhile"},
 		KindNotReproduced: {Warning, "the kernel did not finish: give --recheck-timeout more time, or a machine with more memory; it says nothing against the certificate"},
+
+		KindCheckpoint:          {Error, "the log is not the one that the checkpoint was signed over, or the checkpoint was written by another: compare it with the checkpoints and proofs that users and witnesses hold"},
+		KindCheckpointSignature: {Error, "no holder of the key has signed the tree that this log makes: receipts or certificates before it were changed, added or removed, or the checkpoint was"},
 
 		KindInvoice: rewritten, KindSubscription: rewritten, KindPlan: rewritten,
 		KindQuote: {Error, "no quote that this service could have issued in the day before has this price and id"},

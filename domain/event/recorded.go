@@ -29,7 +29,7 @@ type Metadata struct {
 	Version     int       `json:"v"`
 	At          time.Time `json:"at"`                    // UTC, milliseconds; rows take their times from here
 	Account     string    `json:"account,omitempty"`     // whose stream this is about
-	Actor       string    `json:"actor,omitempty"`       // session:<sign-in id> (session in older events and where nobody is signed in yet), token:<id>, oauth:<client>, reaction:<name>, operator, runner:<id>, payments:<provider>
+	Actor       string    `json:"actor,omitempty"`       // session:<sign-in id> (session in older events and where nobody is signed in yet), token:<id>, oauth:<client>, reaction:<name>, operator, runner:<id>, payments:<provider>, signer:transparency
 	Requester   string    `json:"requester,omitempty"`   // of a reaction: the actor whose request it finishes; empty: Actor asked himself, or an older event
 	Source      Source    `json:"source,omitempty"`      // where the command came from; empty: an operator or a process of the service
 	Agent       string    `json:"agent,omitempty"`       // client name as it introduced itself

@@ -9,6 +9,7 @@ func Routes() Table {
 	undescribed := func(why string) Rule { return Rule{Who: Public, Undescribed: why} }
 	page, text := undescribed("a page for people, or a part of one"), undescribed("a text for people and models, or the description itself")
 	oauth, metadata := undescribed("OAuth describes it: RFC 6749, 7009, 7591; the metadata of the authorization server name it"), undescribed("its form is of an RFC: 8414 or 9728")
+	tiles := undescribed("a file of the transparency log: C2SP tlog-tiles describes it, and docs/transparency.md")
 	return Table{
 		"GET /":                     page,
 		"POST /":                    page,
@@ -57,7 +58,14 @@ func Routes() Table {
 		"GET /billing/invoices":     firstParty,
 		"POST /billing/payments":    undescribed("for the payment provider alone, which signs each call: docs/billing.md"),
 
-		"GET /.well-known/service-keys.json": public,
+		"GET /.well-known/service-keys.json":     public,
+		"GET /.well-known/transparency-log.json": public,
+
+		"GET /transparency/checkpoint":               tiles,
+		"GET /transparency/tile/{a}/{b}":             tiles,
+		"GET /transparency/tile/{a}/{b}/{c}":         tiles,
+		"GET /transparency/tile/{a}/{b}/{c}/{d}":     tiles,
+		"GET /transparency/tile/{a}/{b}/{c}/{d}/{e}": tiles,
 
 		"POST /auth/register": public,
 		"POST /auth/login":    public,
@@ -90,10 +98,13 @@ func Routes() Table {
 		"POST /api/evaluate":        scoped(scope.Evaluate),
 		"POST /api/public/evaluate": public,
 
-		"POST /api/verify":       scoped(scope.Verify),
-		"GET /api/history":       scoped(scope.HistoryRead),
-		"GET /api/plots/{id}":    scoped(scope.HistoryRead),
-		"GET /api/receipts/{id}": scoped(scope.ReceiptsRead),
+		"POST /api/verify":                     scoped(scope.Verify),
+		"GET /api/history":                     scoped(scope.HistoryRead),
+		"GET /api/plots/{id}":                  scoped(scope.HistoryRead),
+		"GET /api/receipts/{id}":               scoped(scope.ReceiptsRead),
+		"GET /api/receipts/{id}/inclusion":     scoped(scope.ReceiptsRead),
+		"GET /api/certificates/{id}/inclusion": public,
+
 		"GET /api/bursts":        scoped(scope.HistoryRead),
 		"GET /api/bursts/locate": scoped(scope.HistoryRead),
 		"GET /api/bursts/{id}":   scoped(scope.HistoryRead),

@@ -82,6 +82,11 @@ type Serve struct {
 	PaymentSecretFile    string   `help:"File, 0600, with the secret that signs calls of the payment webhook, or several, one a line; empty: there is no webhook." placeholder:"FILE"`
 	TrustedProxies       []string `help:"Networks whose X-Forwarded-For and X-Forwarded-Proto are believed." placeholder:"CIDR"`
 
+	TransparencyOrigin string        `help:"Name of the transparency log, which its first checkpoint fixes for ever; by default the host of --public-url with /transparency, or one made of the log's id." placeholder:"NAME"`
+	CheckpointInterval time.Duration `help:"Least time between two checkpoints of the transparency log; they are signed while there is something new." default:"10s"`
+	Witnesses          []string      `help:"A witness that is asked to cosign checkpoints: its verifier key, a space, and its address. May be given more than once." name:"witness" sep:"none" placeholder:"VKEY URL"`
+	WitnessQuorum      int           `help:"How many witnesses must have cosigned a checkpoint before it is served; 0 to wait for none." default:"0"`
+
 	Log Logging `embed:"" prefix:"log-"`
 }
 
@@ -94,6 +99,8 @@ type Logging struct {
 const (
 	// MinSecretBytes is the least length of a secret.
 	MinSecretBytes = 16
+	// maxWitnesses is the most witnesses that are asked.
+	maxWitnesses = 16
 	// minProofMiB is the least memory of one proof check: less holds no export.
 	minProofMiB = 64
 )
@@ -124,6 +131,9 @@ func (s *Serve) Validate() error {
 	c.require("AnonymousPerHour", s.AnonymousPerHour >= 0, "must not be negative; 0 switches evaluation without an account off")
 	c.require("SignInsPerMinute", s.SignInsPerMinute > 0, "must be at least 1")
 	c.require("ProofMemory", s.ProofMemory >= minProofMiB, "must be at least %d (MiB)", minProofMiB)
+	c.require("CheckpointInterval", s.CheckpointInterval >= time.Second, "must be at least 1s: each checkpoint is an event of the log")
+	c.require("Witnesses", len(s.Witnesses) <= maxWitnesses, "must be at most %d: a checkpoint carries no more cosignatures", maxWitnesses)
+	c.require("WitnessQuorum", s.WitnessQuorum >= 0 && s.WitnessQuorum <= len(s.Witnesses), "must be between 0 and the number of --witness: a checkpoint would never be served")
 	c.require("Roles", len(s.Roles) > 0, "must name at least one of api, project, run and react: the process would do nothing")
 	_, err := s.Proxies()
 	c.join(err)

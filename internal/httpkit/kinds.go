@@ -62,6 +62,7 @@ var (
 	NoSuchSymbol  = Kind{"no_such_symbol", http.StatusNotFound, "No such symbol", "The function reference has no symbol and no task of this name. `suggestions` has those that it resembles; GET /api/docs/search finds others."}
 	NoCertificate = Kind{"no_such_certificate", http.StatusNotFound, "No such certificate", "There is no certificate with this id, or it is not your account's."}
 	NoSuchBurst   = Kind{"no_such_burst", http.StatusNotFound, "No such burst", "Your account has no burst with this id, or none any more: the id changes when an earlier activity becomes known. GET /api/bursts/locate finds a burst by a run or a job."}
+	NoTile        = Kind{"no_such_tile", http.StatusNotFound, "No such tile", "The tree of the last checkpoint has no tile, or no bundle of entries, of this level, index and width: ask for what GET /transparency/checkpoint has (C2SP tlog-tiles)."}
 	MethodRefused = Kind{"method_not_allowed", http.StatusMethodNotAllowed, "The address does not take this method", "The Allow header lists those it takes."}
 
 	BudgetExhausted   = Kind{"budget_exhausted", http.StatusRequestTimeout, "The compute budget is exhausted", "The evaluation ran past the plan's budget and was stopped. Simplify it or submit it as a job. `run_id` names the logged run. In a session `session_ended` says that its variables are gone."}
@@ -96,6 +97,7 @@ var (
 	UnsupportedHTTP = Kind{"unsupported_http_version", http.StatusHTTPVersionNotSupported, "This version of HTTP is not served", "Send HTTP/1.1; a proxy in front may serve others. The connection is closed."}
 	Saturated       = Kind{"saturated", http.StatusServiceUnavailable, "The service is at its limit", "No worker became free in time, or too many passwords wait to be checked. Nothing was logged, and it does not count against the limit per minute. Retry-After is when a worker comes free at the latest."}
 	Unavailable     = Kind{"unavailable", http.StatusServiceUnavailable, "A part of the service cannot be reached", "Try again after Retry-After. Whether a write happened is unknown: reads will tell."}
+	NotYetLogged    = Kind{"not_yet_in_transparency_log", http.StatusServiceUnavailable, "No checkpoint covers it yet", "What is sealed is in the transparency log some seconds later. Try again after Retry-After."}
 	NoElaboration   = Kind{"no_elaboration", http.StatusServiceUnavailable, "There is no elaboration service", "This deployment has none, or it does not respond. Elaborate and export with your own toolchain and upload the export."}
 )
 
@@ -107,8 +109,8 @@ func Kinds() []Kind {
 		InvalidExport, ExportOverBudget, ExportTooLarge, ExportChoice, UnknownUpload, InvalidDeclarations, InvalidSource, InvalidModule, ElaborationFailed,
 		Unauthenticated, InvalidToken, InvalidCredentials, InvalidSignature,
 		FirstPartyOnly, InsufficientScope, CrossOrigin, WrongPassword, ExpressionDenied, NotMathematics, ProofsNotOnPlan,
-		NoSuchRoute, AnonymousOff, NoSuchRun, NoReceipt, NoPlot, NoSuchToken, NoSuchSignIn, NoSuchApp, NoSuchJob, NoStatevector, NoSuchUpload, NoMCPSession, NoSuchSymbol, NoCertificate, NoSuchBurst, MethodRefused,
+		NoSuchRoute, AnonymousOff, NoSuchRun, NoReceipt, NoPlot, NoSuchToken, NoSuchSignIn, NoSuchApp, NoSuchJob, NoStatevector, NoSuchUpload, NoMCPSession, NoSuchSymbol, NoCertificate, NoSuchBurst, NoTile, MethodRefused,
 		BudgetExhausted, BodyTimeout, EmailTaken, PaymentRefused, TooManySessions, UploadUsed, StateForgotten, ConditionFailed, TooLarge, ExpressionTooLong, NotJSON, NotAnExport, RangeRefused, ExpectationFailed, SyntaxError, EngineRefused, OutputTooLarge, EngineQuit, EngineCrashed, SessionClosed, Cancelled, HeadersTooLarge, RateLimited, TooMany, AllowanceSpent, Elaborating,
-		Internal, UnknownCoding, Saturated, Unavailable, NoElaboration, UnsupportedHTTP,
+		Internal, UnknownCoding, Saturated, Unavailable, NotYetLogged, NoElaboration, UnsupportedHTTP,
 	}
 }

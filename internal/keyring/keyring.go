@@ -18,6 +18,7 @@ import (
 
 	"reckon/domain/keys"
 	"reckon/domain/receipt"
+	"reckon/internal/private"
 )
 
 // Ring is a folder of private keys.
@@ -38,38 +39,19 @@ func (r Ring) path(kid string) string { return filepath.Join(r.folder, kid+".pem
 
 // Generate makes a key pair, stores its private half durably and returns the public half.
 func (r Ring) Generate() (ed25519.PublicKey, error) {
-	public, private, err := ed25519.GenerateKey(rand.Reader)
+	public, made, err := ed25519.GenerateKey(rand.Reader)
 	if err != nil {
 		return nil, err
 	}
-	der, err := x509.MarshalPKCS8PrivateKey(private)
+	der, err := x509.MarshalPKCS8PrivateKey(made)
 	if err != nil {
 		return nil, err
 	}
 	path := r.path(keys.Thumbprint(public))
-	if err := writeDurably(path, pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: der})); err != nil {
+	if err := private.ReplaceFile(path, pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: der})); err != nil {
 		return nil, fmt.Errorf("keep signing key: %w", err)
 	}
 	return public, nil
-}
-
-func writeDurably(path string, content []byte) error {
-	file, err := os.OpenFile(path+".new", os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
-	if err != nil {
-		return err
-	}
-	_, err = file.Write(content)
-	if err = errors.Join(err, file.Sync(), file.Close()); err != nil {
-		return err
-	}
-	if err := os.Rename(path+".new", path); err != nil {
-		return err
-	}
-	folder, err := os.Open(filepath.Dir(path))
-	if err != nil {
-		return err
-	}
-	return errors.Join(folder.Sync(), folder.Close())
 }
 
 // Sign signs with the private half of a key; ErrKeyNotFound when it is not here.
@@ -104,9 +86,9 @@ func (r Ring) Signer(kid string) (*receipt.Signer, error) {
 	if err != nil {
 		return nil, fmt.Errorf("signing key %s: %w", kid, err)
 	}
-	private, ok := parsed.(ed25519.PrivateKey)
-	if !ok || keys.Thumbprint(private.Public().(ed25519.PublicKey)) != kid {
+	own, ok := parsed.(ed25519.PrivateKey)
+	if !ok || keys.Thumbprint(own.Public().(ed25519.PublicKey)) != kid {
 		return nil, fmt.Errorf("signing key %s: the file holds another key", kid)
 	}
-	return &receipt.Signer{KID: kid, Key: private}, nil
+	return &receipt.Signer{KID: kid, Key: own}, nil
 }

@@ -48,6 +48,9 @@ var Declared = []Declaration{
 	{"reckon_projection_parked", Gauge, "Events that the read model has set aside.", []string{"projection", "version"}, everywhere},
 	{"reckon_reaction_parked", Gauge, "Events that the reactions have set aside.", []string{"reaction"}, everywhere},
 
+	{"reckon_transparency_leaves", Gauge, "Leaves of the transparency log: receipts and certificates.", nil, everywhere},
+	{"reckon_transparency_leaves_served", Gauge, "Leaves that the served checkpoint covers. It follows the other within some times of --checkpoint-interval, or something is wrong: no key, no quorum of witnesses, a log that was rolled back.", nil, everywhere},
+
 	{"reckon_jobs_waiting", Gauge, "Jobs in the queue that no runner has, by kind. It counts the whole installation, as the next two do: any process may be asked.", []string{"kind"}, everywhere},
 	{"reckon_jobs_running", Gauge, "Jobs that a runner has claimed.", []string{"kind"}, everywhere},
 	{"reckon_jobs_oldest_waiting_seconds", Gauge, "Time since the oldest job in the queue was submitted; 0 without one.", nil, everywhere},

@@ -206,6 +206,9 @@ var generous = identity.Rules{
 	SignIns:       ratelimit.Rule{Requests: 1000, Window: time.Minute},
 }
 
+// Origin names the transparency log of every server.
+const Origin = "reckon.example/transparency"
+
 const sessionIdle = 30 * time.Minute
 
 // Start runs an API until the test ends.
@@ -298,8 +301,8 @@ func Start(t testing.TB, o Options) *Server {
 	about, err := reference.Current()
 	must(t, err)
 	must(t, readapi.Services{
-		Reference: about,
-		Streams:   streams, Blobs: kept, States: states, Models: models, TokenUse: who.LastUsed, Grants: who.OAuthGrants, SignIns: who.SignIns,
+		Reference: about, Transparency: readapi.Transparency{Origin: Origin, Interval: 10 * time.Second},
+		Streams: streams, Blobs: kept, States: states, Models: models, TokenUse: who.LastUsed, Grants: who.OAuthGrants, SignIns: who.SignIns,
 		JobView: jobView,
 		Plans:   o.Plans, Rules: o.Rules, Signer: signer, Now: server.Clock.Now,
 		Wait: projector.Wait, IsReady: projector.IsReady, Writes: writes, LogID: projector.LogID(), SessionIdle: sessionIdle,

@@ -5,6 +5,7 @@ import (
 	"context"
 	"crypto/ed25519"
 	"crypto/sha256"
+	"encoding/base64"
 	"encoding/hex"
 	"encoding/json"
 	"errors"
@@ -28,6 +29,7 @@ import (
 	"reckon/domain/session"
 	"reckon/domain/slots"
 	"reckon/domain/token"
+	"reckon/domain/transparency"
 	"reckon/domain/upload"
 )
 
@@ -307,6 +309,7 @@ func TrueSealedWith(key string) *Log {
 	l.Add("grant-"+grantID, Alice, grant.Approved{GrantID: grantID, Account: Alice, ClientID: l.NewID(), ClientName: "Notebook", Resource: "api", Scopes: []string{"evaluate"}})
 	l.Add("session-"+Alice+"-s", Alice, session.Opened{Account: Alice, SessionID: "s", Owner: Process, Epoch: 1})
 	l.addRuns()
+	l.SignTree()
 	l.Add("session-"+Alice+"-s", Alice, session.Expired{Account: Alice, SessionID: "s", Epoch: 1, Reason: session.EndIdle})
 	l.Add("session-"+Alice+"-s", Alice, session.Opened{Account: Alice, SessionID: "s", Owner: Process, Epoch: 2}, session.Cleared{Account: Alice, SessionID: "s", Epoch: 2})
 	l.Add("token-"+tokenID, Alice, token.Revoked{TokenID: tokenID, Account: Alice})
@@ -319,7 +322,39 @@ func TrueSealedWith(key string) *Log {
 	l.Add("account-"+Carol, Carol, account.Closed{Account: Carol})
 	l.Now = l.Now.Add(time.Hour)
 	l.Add("runids", "", run.Reserved{Process: Process})
+	l.SignTree()
 	return l
+}
+
+// SignTree signs a checkpoint over what has a leaf since the last one, as the service does, and has a witness cosign it.
+func (l *Log) SignTree() {
+	var state transparency.State
+	command := transparency.Sign{Origin: "reckon.example/transparency", Public: l.Signer.Public().(ed25519.PublicKey)}
+	revisions := map[string]event.Revision{}
+	for _, e := range l.Events {
+		if _, isCheckpoint := e.Event.(transparency.Signed); isCheckpoint {
+			command.After, command.Entries = command.Last, nil
+		}
+		state = transparency.Decider.Evolve(state, e.Event)
+		leaf, ok, err := transparency.LeafOf(e.Event)
+		if err != nil {
+			panic(err)
+		}
+		if ok {
+			command.Entries = append(command.Entries, transparency.EntryOf(leaf))
+			command.Last = transparency.LeafPlace{Stream: e.Stream, Revision: revisions[e.Stream]}
+		}
+		revisions[e.Stream]++
+	}
+	tree := state.Extended(command.Entries)
+	command.Signature = ed25519.Sign(l.Signer, []byte(transparency.Body(command.Origin, tree.Size, tree.Root())))
+	signed, err := transparency.Decider.Decide(command, state)
+	if err != nil {
+		panic(err)
+	}
+	l.Add(transparency.Stream, "", signed...)
+	line := "— witness.example/1 " + base64.StdEncoding.EncodeToString(make([]byte, 4+8+ed25519.SignatureSize))
+	l.Add(transparency.Stream, "", transparency.Cosigned{Size: tree.Size, Root: tree.Root().String(), Cosignatures: []string{line}})
 }
 
 func (l *Log) addRuns() {

@@ -1,0 +1,256 @@
+package commands
+
+import (
+	"context"
+	"crypto/ed25519"
+	"errors"
+	"fmt"
+	"iter"
+	"sort"
+
+	"reckon/domain/event"
+	"reckon/domain/receipt"
+	"reckon/domain/transparency"
+)
+
+// MaxNewLeaves bounds the leaves that one checkpoint adds, and so what a process holds of a long log: 32 bytes each.
+const MaxNewLeaves = 1 << 16
+
+// LeafLog is the log as signers of checkpoints need it: the stream of checkpoints, and all events in their order.
+type LeafLog interface {
+	Store
+	// ReadAll yields the events after a position up to the log's end; of other names than those given with a nil Event.
+	ReadAll(ctx context.Context, after event.Position, only ...string) iter.Seq2[event.Recorded, error]
+}
+
+// SignedTree remembers, beside the private keys, the largest tree that was signed with them.
+type SignedTree interface {
+	// Load returns the body of the last checkpoint; empty before the first.
+	Load() (body string, err error)
+	// Store is durable when it returns.
+	Store(body string) error
+}
+
+// RolledBackError means that the keys have signed a tree that this log does not lead to: the log lacks events that it had, or has others.
+type RolledBackError struct{ Signed, Here string }
+
+func (e *RolledBackError) Error() string {
+	return fmt.Sprintf("the keys have signed the tree %q, and this log gives %q: it was restored to an earlier state, or is a copy. "+
+		"No checkpoint is signed, because it would contradict what others hold. Bring the log back that has these receipts; docs/transparency.md says what else can be done", e.Signed, e.Here)
+}
+
+// Checkpoints signs checkpoints of the transparency log. Several processes may do so at once: the stream of checkpoints decides, and
+// each tree is continued from the one in the last checkpoint, by the events that come after its last leaf. All fields but Memory are
+// required. Its methods are for one goroutine.
+type Checkpoints struct {
+	Log    LeafLog
+	Origin string                          // of the first checkpoint; the log keeps it
+	Signer func() (*receipt.Signer, error) // the key that seals now
+	Memory SignedTree                      // nil: nothing but the log is remembered
+
+	revision event.Revision // up to which the stream of checkpoints is known to exist
+	gathered gathered
+}
+
+// gathered are leaves that no checkpoint covers.
+type gathered struct {
+	begun   bool
+	after   transparency.LeafPlace
+	scanned event.Position
+	entries []transparency.Entry
+	last    transparency.LeafPlace
+}
+
+// Last returns the state of the transparency log and the revision of its last event. The stream grows for ever: its end is
+// searched for, and only that is read.
+func (c *Checkpoints) Last(ctx context.Context) (transparency.State, event.Revision, error) {
+	end, err := c.end(ctx)
+	if err != nil || end == event.NoStream {
+		return transparency.State{}, end, err
+	}
+	// One checkpoint is followed by at most one event for each of its witnesses.
+	from := max(0, end-transparency.MaxCosignatures)
+	history, err := c.Log.ReadFrom(ctx, transparency.Stream, from, transparency.MaxCosignatures+1)
+	if err != nil {
+		return transparency.State{}, end, err
+	}
+	return transparency.Decider.Fold(history.Domain()), history.Revision, nil
+}
+
+// end is the revision of the stream's last event.
+func (c *Checkpoints) end(ctx context.Context) (event.Revision, error) {
+	holds := func(at event.Revision) (bool, error) {
+		history, err := c.Log.ReadFrom(ctx, transparency.Stream, at, 1)
+		return len(history.Events) > 0, err
+	}
+	exists, err := holds(c.revision)
+	if err != nil || !exists {
+		return event.NoStream, err
+	}
+	step := event.Revision(1)
+	for ; ; step *= 2 {
+		if exists, err = holds(c.revision + step); err != nil {
+			return 0, err
+		} else if !exists {
+			break
+		}
+	}
+	// The event at revision+step is missing, the one at revision is there.
+	var failed error
+	missing := sort.Search(int(step), func(i int) bool {
+		exists, err := holds(c.revision + event.Revision(i))
+		failed = errors.Join(failed, err)
+		return !exists
+	})
+	if failed != nil {
+		return 0, failed
+	}
+	c.revision += event.Revision(missing) - 1
+	return c.revision, nil
+}
+
+// Sign signs a checkpoint over the leaves that the log has after the last one, at most MaxNewLeaves. more tells that there may be
+// others. It signs nothing where there is no leaf, and where another process was first. Errors: those of the log and of Signer, and
+// *RolledBackError.
+func (c *Checkpoints) Sign(ctx context.Context, in Intent) (more bool, err error) {
+	leave, err := c.Log.Enter(ctx, transparency.Stream)
+	if err != nil {
+		return false, err
+	}
+	defer leave()
+	state, revision, err := c.Last(ctx)
+	if err != nil {
+		return false, err
+	}
+	if err := c.gather(ctx, state); err != nil || len(c.gathered.entries) == 0 {
+		return false, err
+	}
+	signer, err := c.Signer()
+	if err != nil {
+		return false, err
+	}
+	if signer == nil {
+		return false, receipt.ErrCannotSign
+	}
+	command, err := c.command(state, signer)
+	if err != nil {
+		return false, err
+	}
+	events, err := transparency.Decider.Decide(command, state)
+	if err != nil {
+		return false, err
+	}
+	more = len(c.gathered.entries) >= MaxNewLeaves
+	_, err = c.Log.Append(ctx, transparency.Stream, revision, in.Propose(events))
+	if errors.Is(err, ErrConflict) {
+		return more, nil
+	}
+	return more, err
+}
+
+// gather reads the leaves after the last checkpoint that were not read yet.
+func (c *Checkpoints) gather(ctx context.Context, state transparency.State) error {
+	g := &c.gathered
+	if !g.begun || g.after != state.Last.Last {
+		*g = gathered{begun: true, after: state.Last.Last}
+		if state.Last.Size > 0 {
+			last, err := c.Log.Event(ctx, g.after.Stream, g.after.Revision)
+			if err != nil {
+				g.begun = false
+				return fmt.Errorf("last leaf of checkpoint %d: %w", state.Last.Size, err)
+			}
+			g.scanned = last.Position
+		}
+	}
+	for r, err := range c.Log.ReadAll(ctx, g.scanned, transparency.LeafEvents()...) {
+		if err != nil {
+			return err
+		}
+		if len(g.entries) >= MaxNewLeaves && r.Position != g.scanned { // events of one position are not parted
+			return nil
+		}
+		if err := g.add(r); err != nil {
+			return err
+		}
+	}
+	return ctx.Err()
+}
+
+func (g *gathered) add(r event.Recorded) error {
+	leaf, ok, err := transparency.LeafOf(r.Event)
+	if err != nil {
+		return err
+	}
+	if ok {
+		g.entries = append(g.entries, transparency.EntryOf(leaf))
+		g.last = transparency.LeafPlace{Stream: r.Stream, Revision: r.Revision}
+	}
+	g.scanned = r.Position
+	return nil
+}
+
+// command signs the tree with the gathered leaves.
+func (c *Checkpoints) command(state transparency.State, signer *receipt.Signer) (transparency.Sign, error) {
+	origin := state.OriginOr(c.Origin)
+	body, err := c.remembered(origin, state.Tree)
+	if err != nil {
+		return transparency.Sign{}, err
+	}
+	return transparency.Sign{
+		Origin: origin, After: c.gathered.after, Entries: c.gathered.entries, Last: c.gathered.last,
+		Public: signer.Key.Public().(ed25519.PublicKey), Signature: ed25519.Sign(signer.Key, []byte(body)),
+	}, nil
+}
+
+// remembered returns the body of the tree with the gathered leaves, once it is remembered as signed. It is a *RolledBackError where
+// another tree was signed that this one does not continue.
+func (c *Checkpoints) remembered(origin string, tree transparency.Tree) (body string, err error) {
+	signed := ""
+	if c.Memory != nil {
+		if signed, err = c.Memory.Load(); err != nil {
+			return "", err
+		}
+	}
+	size, known := transparency.SizeOfBody(origin, signed)
+	met := !known || size < tree.Size
+	bodyOf := func() string { return transparency.Body(origin, tree.Size, tree.Root()) }
+	if known && size == tree.Size && tree.Size > 0 {
+		met = bodyOf() == signed
+	}
+	for _, e := range c.gathered.entries {
+		if tree = tree.With(e, nil); known && tree.Size == size {
+			met = bodyOf() == signed
+		}
+	}
+	if body = bodyOf(); !met {
+		return "", &RolledBackError{Signed: signed, Here: body}
+	}
+	if c.Memory == nil {
+		return body, nil
+	}
+	return body, c.Memory.Store(body)
+}
+
+// Cosign notes cosignatures of a checkpoint. It does nothing where another checkpoint was signed meanwhile, or another process was first.
+func (c *Checkpoints) Cosign(ctx context.Context, in Intent, of transparency.Signed, cosignatures []string) error {
+	leave, err := c.Log.Enter(ctx, transparency.Stream)
+	if err != nil {
+		return err
+	}
+	defer leave()
+	state, revision, err := c.Last(ctx)
+	if err != nil {
+		return err
+	}
+	events, err := transparency.Decider.Decide(transparency.Cosign{Size: of.Size, Root: of.Root, Cosignatures: cosignatures}, state)
+	if errors.Is(err, transparency.ErrSuperseded) || err == nil && len(events) == 0 {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	if _, err = c.Log.Append(ctx, transparency.Stream, revision, in.Propose(events)); errors.Is(err, ErrConflict) {
+		return nil
+	}
+	return err
+}

@@ -1,0 +1,84 @@
+package reactions
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"time"
+
+	"github.com/google/uuid"
+
+	"reckon/commands"
+	"reckon/domain/receipt"
+	"reckon/domain/transparency"
+)
+
+// Witnesses cosign checkpoints.
+type Witnesses interface {
+	// Cosign returns the verified signature lines of those that have not cosigned the checkpoint of a state yet, in bounded time.
+	// The error says which failed; the lines of the others hold all the same.
+	Cosign(ctx context.Context, state transparency.State) (lines []string, err error)
+}
+
+// Checkpoints signs a checkpoint of the transparency log once per Interval while there are leaves that none covers, and has it
+// cosigned. Several processes may do so at once, and a process may die at any moment. All fields but Witnesses are required.
+type Checkpoints struct {
+	Commands  *commands.Checkpoints
+	Witnesses Witnesses // nil: there are none
+	Interval  time.Duration
+	Clock     commands.Clock
+	Logger    *slog.Logger
+	Build     string // revision of this binary, for metadata
+}
+
+// Run signs and has cosigned until the context ends, and then returns nil.
+func (c *Checkpoints) Run(ctx context.Context) error {
+	failed := ""
+	for {
+		more, err := c.Look(ctx)
+		switch {
+		case ctx.Err() != nil:
+			return nil
+		case err == nil:
+			failed = ""
+		case errors.Is(err, receipt.ErrCannotSign): // whoever signs receipts says so
+		case err.Error() != failed:
+			failed = err.Error()
+			c.Logger.Warn("the transparency log is not up to date; trying again", "error", err)
+		}
+		if more && err == nil {
+			continue
+		}
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-time.After(c.Interval):
+		}
+	}
+}
+
+// Look signs what is to be signed and asks the witnesses that have not cosigned the last checkpoint. more tells that leaves are left.
+func (c *Checkpoints) Look(ctx context.Context) (more bool, err error) {
+	signing, cancel := context.WithTimeout(ctx, signTimeout)
+	defer cancel()
+	more, err = c.Commands.Sign(signing, c.intent())
+	if err != nil || more || c.Witnesses == nil {
+		return more, err
+	}
+	state, _, err := c.Commands.Last(signing)
+	if err != nil || state.Last.Size == 0 {
+		return false, err
+	}
+	lines, failed := c.Witnesses.Cosign(ctx, state)
+	if len(lines) == 0 {
+		return false, failed
+	}
+	return false, errors.Join(failed, c.Commands.Cosign(ctx, c.intent(), state.Last, lines))
+}
+
+// signTimeout bounds one look at the log. What was read of it when the time is over is kept for the next.
+const signTimeout = 5 * time.Minute
+
+func (c *Checkpoints) intent() commands.Intent {
+	return commands.Intent{ID: uuid.New(), At: c.Clock.Now(), Actor: "signer:transparency", Build: c.Build}
+}

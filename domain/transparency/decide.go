@@ -1,0 +1,177 @@
+package transparency
+
+import (
+	"crypto/ed25519"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"reckon/domain/decider"
+	"reckon/domain/event"
+	"reckon/domain/keys"
+)
+
+// MaxCosignatures bounds the witnesses of one checkpoint.
+const MaxCosignatures = 16
+
+// State is the last checkpoint, and who has cosigned it. The zero State is that of a log without one.
+type State struct {
+	Last         Signed
+	Tree         Tree
+	Cosignatures []string // of the last checkpoint
+}
+
+// Command is one of Sign, Cosign.
+type Command interface{ transparencyCommand() }
+
+// Sign signs the tree that the state's becomes with more leaves.
+type Sign struct {
+	Origin    string // of the first checkpoint; later ones keep it
+	After     LeafPlace
+	Entries   []Entry // of the leaves after it, in the log's order
+	Last      LeafPlace
+	Public    ed25519.PublicKey
+	Signature []byte // over the body of Extended
+}
+
+// Cosign notes what witnesses answered to the last checkpoint. The lines are verified already.
+type Cosign struct {
+	Size         int64
+	Root         string
+	Cosignatures []string
+}
+
+func (Sign) transparencyCommand()   {}
+func (Cosign) transparencyCommand() {}
+
+var (
+	// ErrElsewhere means that a leaf was signed meanwhile, so that the leaves are not those after the last checkpoint.
+	ErrElsewhere = errors.New("the leaves do not follow the last checkpoint")
+	// ErrSignature means that the signature is not that of the tree.
+	ErrSignature = errors.New("the signature is not that of the tree with these leaves")
+	// ErrSuperseded means that another checkpoint is the last one.
+	ErrSuperseded = errors.New("another checkpoint was signed meanwhile")
+)
+
+// OriginOr is the log's name, which its first checkpoint fixed; before that the one given.
+func (s State) OriginOr(first string) string {
+	if s.Last.Size > 0 {
+		return s.Last.Origin
+	}
+	return first
+}
+
+// Extended is the state's tree with more leaves.
+func (s State) Extended(entries []Entry) Tree {
+	t := s.Tree
+	for _, e := range entries {
+		t = t.With(e, nil)
+	}
+	return t
+}
+
+// Decider is the write model of Stream. Its state follows from the last checkpoint and what comes after it: a fold may begin there.
+var Decider = decider.Decider[Command, State]{
+	Initial: func() State { return State{} },
+	Decide:  decide,
+	Evolve:  evolve,
+}
+
+func decide(c Command, s State) ([]event.Event, error) {
+	switch c := c.(type) {
+	case Sign:
+		return sign(c, s)
+	case Cosign:
+		return cosign(c, s)
+	}
+	return nil, fmt.Errorf("transparency: unknown command %T", c)
+}
+
+func sign(c Sign, s State) ([]event.Event, error) {
+	if c.After != s.Last.Last {
+		return nil, ErrElsewhere
+	}
+	if len(c.Entries) == 0 {
+		return nil, nil
+	}
+	origin := s.OriginOr(c.Origin)
+	if err := CheckOrigin(origin); err != nil {
+		return nil, err
+	}
+	tree := s.Extended(c.Entries)
+	root := tree.Root()
+	if len(c.Public) != ed25519.PublicKeySize || !ed25519.Verify(c.Public, []byte(Body(origin, tree.Size, root)), c.Signature) {
+		return nil, ErrSignature
+	}
+	return []event.Event{Signed{
+		Origin: origin, Size: tree.Size, Root: root.String(), Roots: tree.EncodeRoots(), Last: c.Last,
+		KID: keys.Thumbprint(c.Public), PublicKey: keys.EncodeX(c.Public), Signature: base64.StdEncoding.EncodeToString(c.Signature),
+	}}, nil
+}
+
+func cosign(c Cosign, s State) ([]event.Event, error) {
+	if c.Size != s.Last.Size || c.Root != s.Last.Root {
+		return nil, ErrSuperseded
+	}
+	var more []string
+	for _, line := range c.Cosignatures {
+		if len(s.Cosignatures)+len(more) < MaxCosignatures && !cosignedBy(s.Cosignatures, line) && !cosignedBy(more, line) {
+			more = append(more, line)
+		}
+	}
+	if len(more) == 0 {
+		return nil, nil
+	}
+	return []event.Event{Cosigned{Size: c.Size, Root: c.Root, Cosignatures: more}}, nil
+}
+
+// cosignedBy tells whether the witness of a line is that of another one.
+func cosignedBy(lines []string, line string) bool {
+	return slices.ContainsFunc(lines, func(other string) bool { return Cosigner(other) == Cosigner(line) })
+}
+
+// Cosigner is the name in a signature line; empty for what is none.
+func Cosigner(line string) string {
+	rest, ok := strings.CutPrefix(line, "— ")
+	name, _, separated := strings.Cut(rest, " ")
+	if !ok || !separated {
+		return ""
+	}
+	return name
+}
+
+func evolve(s State, e event.Event) State {
+	switch e := e.(type) {
+	case Signed:
+		tree, err := DecodeTree(e.Size, e.Roots)
+		if err != nil || tree.Root().String() != e.Root {
+			return s // not one that sign decided: the next Sign is refused, and the audit finds it
+		}
+		return State{Last: e, Tree: tree}
+	case Cosigned:
+		if e.Size == s.Last.Size && e.Root == s.Last.Root {
+			s.Cosignatures = slices.Concat(s.Cosignatures, e.Cosignatures)
+		}
+	}
+	return s
+}
+
+// Note is the checkpoint as it is served: a signed note with the log's signature and those of witnesses.
+func (e Signed) Note(cosignatures []string) (string, error) {
+	public, err := keys.DecodeX(e.PublicKey)
+	if err != nil {
+		return "", err
+	}
+	signature, err := base64.StdEncoding.Strict().DecodeString(e.Signature)
+	if err != nil {
+		return "", fmt.Errorf("signature of checkpoint %d: %w", e.Size, err)
+	}
+	var note strings.Builder
+	fmt.Fprintf(&note, "%s\n%d\n%s\n\n%s", e.Origin, e.Size, e.Root, SignatureLine(e.Origin, public, signature))
+	for _, line := range cosignatures {
+		note.WriteString(line + "\n")
+	}
+	return note.String(), nil
+}

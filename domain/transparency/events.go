@@ -1,0 +1,46 @@
+package transparency
+
+import "reckon/domain/event"
+
+// Stream is the one stream of the deployment's transparency log.
+const Stream = "checkpoints"
+
+// Signed is a checkpoint: the tree over all leaves up to one of them, signed.
+type Signed struct {
+	Origin    string    `json:"origin" doc:"Name of the log: the first line of its checkpoints. The same in every checkpoint"`
+	Size      int64     `json:"size" unit:"leaves" doc:"Number of leaves in the tree"`
+	Root      string    `json:"root" doc:"Root of the tree (RFC 6962), base64"`
+	Roots     []string  `json:"roots" doc:"Roots of its complete subtrees, base64, the largest first: one for each binary digit 1 of the size. The tree is continued from them"`
+	Last      LeafPlace `json:"last" doc:"The event of the last leaf"`
+	KID       string    `json:"kid" doc:"Id of the key that signed"`
+	PublicKey string    `json:"public_key" doc:"The key's public half, base64url without padding (RFC 8037)"`
+	Signature string    `json:"signature" doc:"Ed25519 over origin, size and root, a line each, base64 (C2SP tlog-checkpoint)"`
+}
+
+// LeafPlace names the event of a leaf. It is no position, because a copy of a log has others.
+type LeafPlace struct {
+	Stream   string         `json:"stream" doc:"Its stream"`
+	Revision event.Revision `json:"revision" doc:"Its revision there"`
+}
+
+// Cosigned is what witnesses answered to a checkpoint.
+type Cosigned struct {
+	Size         int64    `json:"size" unit:"leaves" doc:"Size of the checkpoint"`
+	Root         string   `json:"root" doc:"Root of the checkpoint, base64"`
+	Cosignatures []string `json:"cosignatures" doc:"Signature lines (C2SP tlog-cosignature), one for each witness, without their line feeds"`
+}
+
+func (Signed) EventName() string   { return "checkpoint.signed" }
+func (Cosigned) EventName() string { return "checkpoint.cosigned" }
+
+// Events declares this package's event types.
+func Events() []event.Type {
+	const root = "CsUYapGGPo4dkMgIAUqom/Xajj7h2fB2MPA3j2jxq2I="
+	return []event.Type{
+		event.Of(Signed{
+			Origin: "example.org/transparency", Size: 1, Root: root, Roots: []string{root}, Last: LeafPlace{Stream: "run-1001", Revision: 1},
+			KID: "1IG2tMH7J2wbJZnOf8LJzQitKf7LMvoAElsuDMVM54Y", PublicKey: "A6EHv_POEL4dcN0Y50vAmWfk1jCbpQ1fHdyGZBJVMbg", Signature: "LU6z…",
+		}),
+		event.Of(Cosigned{Size: 1, Root: root, Cosignatures: []string{"— witness.example/w1 jWbPPwAAAABkGFDL…"}}),
+	}
+}

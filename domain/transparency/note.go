@@ -1,0 +1,69 @@
+package transparency
+
+import (
+	"crypto/ed25519"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/binary"
+	"encoding/hex"
+	"fmt"
+	"strconv"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// ed25519Note is the type of an Ed25519 signature on a note (C2SP signed-note).
+const ed25519Note = 1
+
+// MaxOriginBytes bounds the name of a log.
+const MaxOriginBytes = 128
+
+// CheckOrigin returns an error for what cannot name a log: C2SP signed-note takes neither spaces nor a plus sign in the name of a
+// key, and the name of the log is that of its keys.
+func CheckOrigin(origin string) error {
+	refused := func(r rune) bool { return unicode.IsSpace(r) || unicode.IsControl(r) || r == '+' }
+	if origin == "" || len(origin) > MaxOriginBytes || !utf8.ValidString(origin) || strings.ContainsFunc(origin, refused) {
+		return fmt.Errorf("origin %q: say 1 to %d bytes without spaces, control characters and plus signs, such as example.org/transparency", origin, MaxOriginBytes)
+	}
+	return nil
+}
+
+// Body is what is signed of a tree (C2SP tlog-checkpoint): origin, size, root.
+func Body(origin string, size int64, root Hash) string {
+	return fmt.Sprintf("%s\n%d\n%s\n", origin, size, root)
+}
+
+// keyHash is the id of a key by C2SP signed-note.
+func keyHash(origin string, public ed25519.PublicKey) uint32 {
+	sum := sha256.Sum256(append([]byte(origin+"\n"), keyMaterial(public)...))
+	return binary.BigEndian.Uint32(sum[:])
+}
+
+func keyMaterial(public ed25519.PublicKey) []byte {
+	return append([]byte{ed25519Note}, public...)
+}
+
+// VerifierKey is the text by which others know a key of a log (C2SP signed-note, verifier keys).
+func VerifierKey(origin string, public ed25519.PublicKey) string {
+	var id [4]byte
+	binary.BigEndian.PutUint32(id[:], keyHash(origin, public))
+	return origin + "+" + hex.EncodeToString(id[:]) + "+" + base64.StdEncoding.EncodeToString(keyMaterial(public))
+}
+
+// SignatureLine is the line of a note with a signature of the origin's.
+func SignatureLine(origin string, public ed25519.PublicKey, signature []byte) string {
+	id := binary.BigEndian.AppendUint32(nil, keyHash(origin, public))
+	return "— " + origin + " " + base64.StdEncoding.EncodeToString(append(id, signature...)) + "\n"
+}
+
+// SizeOfBody is the size in a body of an origin's; false for what is none.
+func SizeOfBody(origin, body string) (size int64, ok bool) {
+	rest, ok := strings.CutPrefix(body, origin+"\n")
+	if !ok {
+		return 0, false
+	}
+	digits, _, _ := strings.Cut(rest, "\n")
+	size, err := strconv.ParseInt(digits, 10, 64)
+	return size, err == nil && size >= 0
+}

@@ -1,0 +1,163 @@
+package witness
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"golang.org/x/mod/sumdb/note"
+	"golang.org/x/mod/sumdb/tlog"
+
+	"reckon/domain/transparency"
+)
+
+const (
+	// askTimeout bounds one witness and one checkpoint.
+	askTimeout = 10 * time.Second
+	// maxAnswerBytes bounds what a witness answers.
+	maxAnswerBytes = 64 << 10
+	// maxAttempts bounds the requests to one witness: its size becomes known with the first.
+	maxAttempts = 3
+)
+
+// Client has checkpoints cosigned by witnesses. Its method is for one goroutine.
+type Client struct {
+	Peers []Peer
+	// Prove returns the consistency proof between the trees of an older size and of a signed root.
+	Prove func(ctx context.Context, older, size int64, root string) (tlog.TreeProof, error)
+
+	mu    sync.Mutex
+	sizes map[string]int64 // of the last checkpoint that a witness cosigned, by its name
+	http  http.Client
+}
+
+// NewClient asks these witnesses.
+func NewClient(peers []Peer, prove func(ctx context.Context, older, size int64, root string) (tlog.TreeProof, error)) *Client {
+	return &Client{Peers: peers, Prove: prove, sizes: map[string]int64{}, http: http.Client{
+		Timeout: askTimeout, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+	}}
+}
+
+// AheadError means that a witness has cosigned a larger tree of this log than the log has: the log was rolled back, or another one
+// signs with its name and key.
+type AheadError struct {
+	Witness    string
+	Size, Here int64
+}
+
+func (e *AheadError) Error() string {
+	return fmt.Sprintf("witness %s has cosigned a tree of %d leaves of this log, which has %d: the log was restored to an earlier state, or a second one signs with its keys", e.Witness, e.Size, e.Here)
+}
+
+// Cosign asks all witnesses that have not cosigned the last checkpoint, at once. The error joins those of the witnesses that failed;
+// the lines of the others hold all the same.
+func (c *Client) Cosign(ctx context.Context, state transparency.State) ([]string, error) {
+	signed, err := state.Last.Note(nil)
+	if err != nil {
+		return nil, err
+	}
+	var asked []Peer
+	for _, p := range c.Peers {
+		if !slices.ContainsFunc(state.Cosignatures, func(line string) bool { return transparency.Cosigner(line) == p.Key.name }) {
+			asked = append(asked, p)
+		}
+	}
+	lines, failed := make([]string, len(asked)), make([]error, len(asked))
+	var all sync.WaitGroup
+	for i, p := range asked {
+		all.Go(func() {
+			if lines[i], failed[i] = c.ask(ctx, p, state.Last, signed); failed[i] != nil {
+				failed[i] = fmt.Errorf("witness %s: %w", p.Key.name, failed[i])
+			}
+		})
+	}
+	all.Wait()
+	return slices.DeleteFunc(lines, func(line string) bool { return line == "" }), errors.Join(failed...)
+}
+
+// ask has one witness cosign a checkpoint, and returns its verified line.
+func (c *Client) ask(ctx context.Context, p Peer, checkpoint transparency.Signed, signed string) (string, error) {
+	ctx, cancel := context.WithTimeout(ctx, askTimeout)
+	defer cancel()
+	for range maxAttempts {
+		c.mu.Lock()
+		older := c.sizes[p.Key.name]
+		c.mu.Unlock()
+		proof, err := c.Prove(ctx, older, checkpoint.Size, checkpoint.Root)
+		if err != nil {
+			return "", err
+		}
+		answer, status, err := c.post(ctx, p, request(older, proof, signed))
+		if err != nil {
+			return "", err
+		}
+		size := checkpoint.Size
+		switch status {
+		case http.StatusOK:
+			line, err := lineOf(p.Key, signed, answer)
+			if err != nil {
+				return "", err
+			}
+			c.learn(p, size)
+			return line, nil
+		case http.StatusConflict:
+			size, err = strconv.ParseInt(strings.TrimSuffix(answer, "\n"), 10, 64)
+			if err != nil || size < 0 || size == older {
+				return "", fmt.Errorf("it answers 409 to size %d with %.100q", older, answer)
+			}
+			if size > checkpoint.Size {
+				return "", &AheadError{p.Key.name, size, checkpoint.Size}
+			}
+			c.learn(p, size)
+		default:
+			return "", fmt.Errorf("it answers %d: %.200q", status, answer)
+		}
+	}
+	return "", errors.New("it answers with another size each time")
+}
+
+func (c *Client) learn(p Peer, size int64) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.sizes[p.Key.name] = size
+}
+
+// request is the body of add-checkpoint.
+func request(older int64, proof tlog.TreeProof, signed string) string {
+	var body strings.Builder
+	fmt.Fprintf(&body, "old %d\n", older)
+	for _, hash := range proof {
+		fmt.Fprintf(&body, "%s\n", hash)
+	}
+	return body.String() + "\n" + signed
+}
+
+func (c *Client) post(ctx context.Context, p Peer, body string) (answer string, status int, err error) {
+	r, err := http.NewRequestWithContext(ctx, http.MethodPost, p.URL+"/add-checkpoint", strings.NewReader(body))
+	if err != nil {
+		return "", 0, err
+	}
+	response, err := c.http.Do(r)
+	if err != nil {
+		return "", 0, err
+	}
+	defer func() { err = errors.Join(err, response.Body.Close()) }()
+	content, err := io.ReadAll(io.LimitReader(response.Body, maxAnswerBytes))
+	return string(content), response.StatusCode, err
+}
+
+// lineOf is the line of a witness among those that it answered, if it verifies.
+func lineOf(key Key, signed, answer string) (string, error) {
+	opened, err := note.Open([]byte(signed+answer), note.VerifierList(key))
+	if err != nil {
+		return "", fmt.Errorf("its answer is no cosignature: %w", err)
+	}
+	return fmt.Sprintf("— %s %s", opened.Sigs[0].Name, opened.Sigs[0].Base64), nil
+}

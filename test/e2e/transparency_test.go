@@ -1,0 +1,160 @@
+package e2e
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+const transparencyOrigin = "reckon.example/transparency"
+
+// startWitness runs `reckon witness` for a log until the test ends, and returns its verifier key and its address.
+func startWitness(t *testing.T, folder, logKey string) (key, address string, kill func()) {
+	t.Helper()
+	command := exec.Command(Binary(t), "witness", "--folder", folder, "--name", "witness.example/1", "--log", logKey, "--listen", "127.0.0.1:0")
+	output, err := command.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var errs lockedBuffer
+	command.Stderr = &errs
+	if err := command.Start(); err != nil {
+		t.Fatal(err)
+	}
+	kill = func() { _, _ = command.Process.Kill(), command.Wait() } // it may have been killed before
+	t.Cleanup(kill)
+	line, err := bufio.NewReader(output).ReadString('\n')
+	key, address, ok := strings.Cut(strings.TrimSuffix(line, "\n"), " ")
+	if err != nil || !ok {
+		t.Fatalf("witness: %q %v\n%s", line, err, errs.String())
+	}
+	return key, address, kill
+}
+
+// offline runs docs/verify_inclusion.py.
+func offline(t *testing.T, arguments ...string) (string, error) {
+	t.Helper()
+	output, err := exec.Command(python(t), append([]string{filepath.Join("..", "..", "docs", "verify_inclusion.py")}, arguments...)...).CombinedOutput()
+	return string(output), err
+}
+
+// TestTransparency: a receipt of the real service is in its log, whose checkpoints a witness of another process cosigns; who has nothing but
+// files and keys verifies that, and finds what was changed; a log that was rolled back signs nothing, and the audit derives every checkpoint again.
+func TestTransparency(t *testing.T) {
+	source, err := os.ReadFile(filepath.Join("..", "..", "docs", "verify_inclusion.py"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if lines := strings.Count(string(source), "\n"); lines > 60 {
+		t.Errorf("the offline check has %d lines; 60 were promised", lines)
+	}
+	data, folder, kept := DataFolder(t), filepath.Join(t.TempDir(), "witness"), t.TempDir()
+	settings := []string{"--transparency-origin", transparencyOrigin, "--checkpoint-interval", "1s"}
+	server := Start(t, data, settings...)
+	account := server.NewAccount("transparent@example.com")
+	var log struct {
+		Origin string
+		Keys   []struct{ Key string }
+	}
+	if err := account.JSON("GET", "/.well-known/transparency-log.json", nil, &log); err != nil || len(log.Keys) != 1 || log.Origin != transparencyOrigin {
+		t.Fatalf("%+v %v", log, err)
+	}
+	first := account.evaluate(t, "1+1", "")
+	wait := func(run int64) {
+		waitFor(t, func() bool {
+			err := account.JSON("GET", fmt.Sprintf("/api/receipts/%d/inclusion", run), nil, nil)
+			if refused := (*StatusError)(nil); errors.As(err, &refused) && refused.Code == "not_yet_in_transparency_log" {
+				return false
+			}
+			return err == nil
+		})
+	}
+	wait(first.RunID)
+	file := func(name string) string { return filepath.Join(kept, name) }
+	save(t, account, "/transparency/checkpoint", file("older"))
+	save(t, account, "/.well-known/service-keys.json", file("keys.json"))
+	save(t, account, "/.well-known/transparency-log.json", file("log.json"))
+	if status := server.Interrupt(); status != 0 {
+		t.Fatalf("%d\n%s", status, server.Output())
+	}
+
+	key, address, kill := startWitness(t, folder, log.Keys[0].Key)
+	server = Start(t, data, append(settings, "--witness", key+" "+address, "--witness-quorum", "1")...)
+	account.URL = server.URL
+	second := account.evaluate(t, "Integrate[x, x]", "")
+	wait(second.RunID)
+	kill()
+	again, other, killOther := startWitness(t, folder, log.Keys[0].Key)
+	if again != key {
+		t.Errorf("the witness has the key %s, and had %s", again, key)
+	}
+	for _, run := range []int64{first.RunID, second.RunID} {
+		save(t, account, fmt.Sprintf("/api/receipts/%d", run), file(fmt.Sprintf("receipt-%d.json", run)))
+		save(t, account, fmt.Sprintf("/api/receipts/%d/inclusion", run), file(fmt.Sprintf("inclusion-%d.json", run)))
+		if output, err := offline(t, file(fmt.Sprintf("receipt-%d.json", run)), file(fmt.Sprintf("inclusion-%d.json", run)), file("keys.json"), file("log.json"), key); err != nil || !strings.HasPrefix(output, "verified: leaf ") {
+			t.Fatalf("run %d: %v\n%s", run, err, output)
+		}
+	}
+	save(t, account, "/transparency/checkpoint", file("newer"))
+	if output, err := offline(t, "--grown", file("older"), file("newer"), file("log.json"), server.URL+"/transparency"); err != nil || output != "verified: the tree of 2 leaves continues that of 1\n" {
+		t.Fatalf("%v\n%s", err, output)
+	}
+	mustDiffer(t, file, first.RunID, second.RunID, key, server.URL+"/transparency")
+
+	// A checkpoint that no witness has cosigned is not served: the proof of a third run has to wait for the witness's return.
+	third := account.evaluate(t, "2+2", "")
+	if err := account.JSON("GET", fmt.Sprintf("/api/receipts/%d/inclusion", third.RunID), nil, nil); err == nil {
+		t.Error("a proof without a witness, where one is wanted")
+	}
+	killOther()
+	if status := server.Interrupt(); status != 0 {
+		t.Fatalf("%d\n%s", status, server.Output())
+	}
+	_, other, _ = startWitness(t, folder, log.Keys[0].Key)
+	server = Start(t, data, append(settings, "--witness", key+" "+other, "--witness-quorum", "1")...)
+	account.URL = server.URL
+	wait(third.RunID)
+	if status := server.Interrupt(); status != 0 {
+		t.Fatalf("%d\n%s", status, server.Output())
+	}
+	server.mustBeClean()
+}
+
+// mustDiffer has the offline check refuse what was changed.
+func mustDiffer(t *testing.T, file func(string) string, first, second int64, witness, tiles string) {
+	t.Helper()
+	receipt, inclusion := fmt.Sprintf("receipt-%d.json", first), fmt.Sprintf("inclusion-%d.json", first)
+	for name, arguments := range map[string][]string{
+		"another receipt":     {file(fmt.Sprintf("receipt-%d.json", second)), file(inclusion), file("keys.json"), file("log.json")},
+		"an unknown witness":  {file(receipt), file(inclusion), file("keys.json"), file("log.json"), strings.Replace(witness, "witness.example/1", "witness.example/2", 1)},
+		"a size":              {file(receipt), changed(t, file(inclusion), `\n2\n`, `\n3\n`), file("keys.json"), file("log.json")},
+		"an index":            {file(receipt), changed(t, file(inclusion), `\nindex 0\n`, `\nindex 1\n`), file("keys.json"), file("log.json")},
+		"an index beyond":     {file(receipt), changed(t, file(inclusion), `\nindex 0\n`, `\nindex 2\n`), file("keys.json"), file("log.json")},
+		"an origin":           {file(receipt), file(inclusion), file("keys.json"), changed(t, file("log.json"), `"origin":"reckon`, `"origin":"other`)},
+		"another log's key":   {file(receipt), file(inclusion), file("keys.json"), changed(t, file("log.json"), `"key":"reckon`, `"key":"other`)},
+		"a checkpoint behind": {"--grown", file("newer"), file("older"), file("log.json"), tiles},
+	} {
+		if output, err := offline(t, arguments...); err == nil {
+			t.Errorf("%s verified: %s", name, output)
+		}
+	}
+}
+
+// changed is a file with one text in place of another.
+func changed(t *testing.T, file, old, with string) string {
+	t.Helper()
+	content, err := os.ReadFile(file)
+	if err != nil || !strings.Contains(string(content), old) {
+		t.Fatalf("%s has no %q: %v", file, old, err)
+	}
+	name := fmt.Sprintf("%s.%x", file, with)
+	if err := os.WriteFile(name, []byte(strings.Replace(string(content), old, with, 1)), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return name
+}
