@@ -43,6 +43,7 @@ var allowed = map[string][]string{
 	"domain/receipt":       {"domain/event", "domain/run"},
 	"domain/expression":    {},
 	"domain/reference":     {"domain/expression"},
+	"domain/mathml":        {"domain/expression"},
 	"domain/verification":  {"domain/expression"},
 	"domain/circuit":       {},
 	"domain/lean":          {},
