@@ -22,6 +22,7 @@ func Routes() Table {
 		"GET /history":              page,
 		"GET /jobs":                 page,
 		"POST /jobs":                page,
+		"POST /jobs/drawing":        page,
 		"GET /jobs/{id}":            page,
 		"POST /jobs/{id}":           page,
 		"GET /proofs":               page,

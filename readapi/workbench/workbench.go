@@ -53,6 +53,7 @@ func (s Services) Register() {
 	s.get("/history", (*visit).historyPage)
 	s.get("/jobs", (*visit).jobsPage)
 	s.post("/jobs", (*visit).submitForm)
+	s.post("/jobs/drawing", (*visit).drawForm)
 	s.get("/jobs/{id}", (*visit).jobPage)
 	s.post("/jobs/{id}", (*visit).cancelForm)
 	s.get("/proofs", (*visit).proofsPage)
