@@ -35,6 +35,8 @@ func Routes() Table {
 		"POST /account":             page,
 		"GET /assets/workbench.css": page,
 		"GET /assets/workbench.js":  page,
+		"GET /assets/notebook.js":   page,
+		"GET /assets/completion.js": page,
 		"GET /assets/icon.svg":      page,
 		"GET /assets/htmx.js":       page,
 

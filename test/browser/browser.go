@@ -27,7 +27,7 @@ import (
 )
 
 // patience is how long a condition may take on a machine that has much else to do.
-const patience = 3 * time.Minute
+const patience = 20 * time.Second
 
 // Tab is a page of a browser with cookies of its own.
 type Tab struct {
@@ -269,4 +269,16 @@ func (b *Tab) ShiftEnter() {
 func (b *Tab) Escape() {
 	b.t.Helper()
 	b.Press(kb.Escape)
+}
+
+// Down presses the arrow that points down.
+func (b *Tab) Down() {
+	b.t.Helper()
+	b.Press(kb.ArrowDown)
+}
+
+// Enter presses Enter.
+func (b *Tab) Enter() {
+	b.t.Helper()
+	b.Press(kb.Enter)
 }
