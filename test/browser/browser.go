@@ -27,7 +27,7 @@ import (
 )
 
 // patience is how long a condition may take on a machine that has much else to do.
-const patience = 20 * time.Second
+const patience = 3 * time.Minute
 
 // Tab is a page of a browser with cookies of its own.
 type Tab struct {

@@ -129,6 +129,12 @@
   document.addEventListener("selectionchange", () => {
     if (document.activeElement === field && active < 0) tell(atCaret());
   });
+  let took = false; // the key that chose a name writes nothing
+  field.addEventListener("keypress", (event) => {
+    if (took) event.preventDefault();
+    took = false;
+  });
+  field.addEventListener("keyup", () => { took = false; });
   field.addEventListener("keydown", (event) => {
     if (event.key === "Enter" && event.shiftKey) return close();
     if (list.hidden || event.isComposing) return;
@@ -137,6 +143,7 @@
     else if ((event.key === "Enter" || event.key === "Tab") && active >= 0) take(active);
     else if (event.key === "Escape") close();
     else return;
+    took = event.key === "Enter";
     event.preventDefault();
     event.stopPropagation();
   });
