@@ -172,7 +172,7 @@ func TestDiagramInWords(t *testing.T) {
 		t.Fatal(err)
 	}
 	marked, err := noisy.Diagram(10)
-	if err != nil || !strings.Contains(marked.SVG, "stroke-dasharray") || !slices.Contains(marked.Words, "noise bit_flip on q0") {
+	if err != nil || !marked.Channels || d.Channels || !strings.Contains(marked.SVG, "stroke-dasharray") || !slices.Contains(marked.Words, "noise bit_flip on q0") {
 		t.Errorf("%v %v", err, marked)
 	}
 }

@@ -26,9 +26,10 @@ func (c Circuit) DrawSVG() (string, error) {
 
 // Diagram is a circuit to look at and to read.
 type Diagram struct {
-	SVG   string   // an image whose texts are escaped
-	Words []string // an instruction each, in the order of the circuit
-	Noise bool     // a noise model applies to the gates that it names; it is not drawn
+	SVG      string   // an image whose texts are escaped
+	Words    []string // an instruction each, in the order of the circuit
+	Channels bool     // some of the instructions are noise
+	Noise    bool     // a noise model applies to the gates that it names; it is not drawn
 }
 
 // Diagram is the circuit drawn in at most so many cells, qubits times columns; a larger one is refused.
@@ -37,11 +38,14 @@ func (c Circuit) Diagram(mostCells int) (Diagram, error) {
 	if err != nil {
 		return Diagram{}, err
 	}
-	words := make([]string, len(d.instructions))
+	made := Diagram{SVG: d.svg(), Words: make([]string, len(d.instructions)), Noise: c.noise != nil}
 	for i, one := range d.instructions {
-		words[i] = one.words
+		made.Words[i] = one.words
+		for _, cell := range one.cells {
+			made.Channels = made.Channels || cell.noise
+		}
 	}
-	return Diagram{SVG: d.svg(), Words: words, Noise: c.noise != nil}, nil
+	return made, nil
 }
 
 func (d drawing) svg() string {

@@ -24,7 +24,8 @@ type diagramShown struct {
 	Qubits, Gates int
 	SVG           template.HTML
 	Words         []string
-	Noise         bool
+	Channels      bool // some of the instructions are noise
+	Noise         bool // a noise model applies besides
 	Problem       string // of the circuit
 }
 
@@ -53,7 +54,7 @@ func (v *visit) draw(text string) diagramShown {
 	if err != nil {
 		return refusedDrawing(err)
 	}
-	return diagramShown{Qubits: read.Qubits(), Gates: len(diagram.Words), Words: diagram.Words, Noise: diagram.Noise,
+	return diagramShown{Qubits: read.Qubits(), Gates: len(diagram.Words), Words: diagram.Words, Noise: diagram.Noise, Channels: diagram.Channels,
 		SVG: template.HTML(diagram.SVG)} //nolint:gosec // an image of our own, whose texts are escaped
 }
 
