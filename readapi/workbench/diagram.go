@@ -24,8 +24,8 @@ type diagramShown struct {
 	Qubits, Gates int
 	SVG           template.HTML
 	Words         []string
-	Channels      bool // some of the instructions are noise
-	Noise         bool // a noise model applies besides
+	Channels      bool   // some of the instructions are noise
+	Noise         bool   // a noise model applies besides
 	Problem       string // of the circuit
 }
 

@@ -39,7 +39,7 @@ func TestWorkbench(t *testing.T) {
 	b.Until(`location.pathname === "/" && document.querySelector('form[action="/sign-out"]')`)
 	evaluate("Integrate[x^2 Sin[x], x]")
 	b.Has(last+".verdict.verified summary", "Verified")
-	b.Until(`document.querySelector("`+last+`.formula math msup")?.getBoundingClientRect().height > 0`)
+	b.Until(`document.querySelector("` + last + `.formula math msup")?.getBoundingClientRect().height > 0`)
 	b.Click(last + ".check-receipt")
 	b.Has(last+"output.receipt", "The receipt holds")
 	evaluate(`Print["<b>hello"]; "é\[Alpha]\n𝒳"`)
@@ -80,7 +80,7 @@ func TestWorkbench(t *testing.T) {
 	b.Has(last+".answer", "42") // the session has its variables
 	for _, formula := range []string{"Integrate[Exp[-x^2]/x, x]", "Solve[Sin[x] == 1/2, x]", "Series[1/Sin[x], {x, 0, 5}]", "{{1, a/b}, {Sqrt[2], x^(2/3)}}"} {
 		evaluate(formula)
-		b.Until(`document.querySelector("`+last+`.formula math")`)
+		b.Until(`document.querySelector("` + last + `.formula math")`)
 	}
 	picture(t, b, "evaluate-formulas")
 	b.Go(s.URL + "/history?verdict=verified")
