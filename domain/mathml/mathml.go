@@ -195,7 +195,7 @@ func display(e *expression.Expr) box {
 		return symbol(e.Text)
 	}
 	if e.Head.Kind == expression.Symbol {
-		if write, ok := notations[e.Head.Text]; ok {
+		if write := notationOf(e.Head.Text); write != nil {
 			if b, ok := write(e); ok {
 				return b
 			}

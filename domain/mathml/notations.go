@@ -11,34 +11,167 @@ import (
 // any part: parts that were written twice at each level would take a time that doubles with each.
 type notation func(*expression.Expr) (box, bool)
 
-// notations are the heads with a notation of their own.
-var notations map[string]notation
-
-func init() { // they call display, which looks them up
-	notations = map[string]notation{
-		"Plus": sum, "Times": product, "Power": power, "Exp": exponential, "Rational": rational, "Complex": complexNumber,
-		"Sqrt":     func(e *expression.Expr) (box, bool) { return ofOne(e, root) },
-		"CubeRoot": func(e *expression.Expr) (box, bool) { return rootOf(e.Args, "3") }, "Surd": surd,
-		"Factorial": postfix("!"), "Factorial2": postfix("!!"),
-		"Abs": enclosed("|", "|"), "Norm": enclosed("‖", "‖"), "Floor": enclosed("⌊", "⌋"), "Ceiling": enclosed("⌈", "⌉"),
-		"Conjugate": superscript("*"), "Transpose": superscript("⊤"), "ConjugateTranspose": superscript("†"),
-		"List": lists, "Association": association, "Interval": interval, "Part": part, "MatrixForm": alone, "HoldForm": alone,
-		"Rule": infix("→", bindsRule, 2), "RuleDelayed": infix("⧴", bindsRule, 2),
-		"Equal": infix("=", bindsComparison, 0), "Unequal": infix("≠", bindsComparison, 2), "Less": infix("<", bindsComparison, 0),
-		"LessEqual": infix("≤", bindsComparison, 0), "Greater": infix(">", bindsComparison, 0), "GreaterEqual": infix("≥", bindsComparison, 0),
-		"SameQ": infix("≡", bindsComparison, 2), "UnsameQ": infix("≢", bindsComparison, 2),
-		"Element": infix("∈", bindsComparison, 2), "NotElement": infix("∉", bindsComparison, 2), "Inequality": inequality,
-		"And": infix("∧", bindsAnd, 0), "Or": infix("∨", bindsOr, 0), "Not": not, "Implies": infix("⇒", bindsRule, 2), "Equivalent": infix("⇔", bindsRule, 2),
-		"Xor": infix("⊻", bindsOr, 2), "Union": infix("∪", bindsUnion, 0), "Intersection": infix("∩", bindsIntersection, 0),
-		"Dot": dotted("·"), "Cross": dotted("×"), "Mod": infix(modulo, bindsSum, 2),
-		"Binomial": binomial, "Subscript": subscript, "C": indexedConstant,
-		"Gamma": named(upright("Γ")), "Zeta": named(upright("ζ")), "Beta": named(upright("Β")), "DiracDelta": named(upright("δ")), "HeavisideTheta": named(upright("θ")),
-		"PolyLog": indexed("Li"), "BesselJ": indexed("J"), "BesselY": indexed("Y"), "BesselI": indexed("I"), "BesselK": indexed("K"), "LegendreP": indexed("P"),
-		"HermiteH": indexed("H"), "ChebyshevT": indexed("T"), "ChebyshevU": indexed("U"), "LaguerreL": indexed("L"), "Log": logarithm,
-		"Log2": logarithmTo("2"), "Log10": logarithmTo("10"), "PolyGamma": polyGamma,
-		"Integrate": integral, "Sum": large("∑"), "Product": large("∏"), "Limit": limit, "D": derivative,
-		"Piecewise": piecewise, "ConditionalExpression": conditional, "SeriesData": series,
+// notationOf is the notation of a head; nil: it has none of its own.
+func notationOf(name string) notation {
+	switch name {
+	case "Plus":
+		return sum
+	case "Times":
+		return product
+	case "Power":
+		return power
+	case "Exp":
+		return exponential
+	case "Rational":
+		return rational
+	case "Complex":
+		return complexNumber
+	case "Sqrt":
+		return func(e *expression.Expr) (box, bool) { return ofOne(e, root) }
+	case "CubeRoot":
+		return func(e *expression.Expr) (box, bool) { return rootOf(e.Args, "3") }
+	case "Surd":
+		return surd
+	case "Factorial":
+		return postfix("!")
+	case "Factorial2":
+		return postfix("!!")
+	case "Abs":
+		return enclosed("|", "|")
+	case "Norm":
+		return enclosed("‖", "‖")
+	case "Floor":
+		return enclosed("⌊", "⌋")
+	case "Ceiling":
+		return enclosed("⌈", "⌉")
+	case "Conjugate":
+		return superscript("*")
+	case "Transpose":
+		return superscript("⊤")
+	case "ConjugateTranspose":
+		return superscript("†")
+	case "List":
+		return lists
+	case "Association":
+		return association
+	case "Interval":
+		return interval
+	case "Part":
+		return part
+	case "MatrixForm":
+		return alone
+	case "HoldForm":
+		return alone
+	case "Rule":
+		return infix("→", bindsRule, 2)
+	case "RuleDelayed":
+		return infix("⧴", bindsRule, 2)
+	case "Equal":
+		return infix("=", bindsComparison, 0)
+	case "Unequal":
+		return infix("≠", bindsComparison, 2)
+	case "Less":
+		return infix("<", bindsComparison, 0)
+	case "LessEqual":
+		return infix("≤", bindsComparison, 0)
+	case "Greater":
+		return infix(">", bindsComparison, 0)
+	case "GreaterEqual":
+		return infix("≥", bindsComparison, 0)
+	case "SameQ":
+		return infix("≡", bindsComparison, 2)
+	case "UnsameQ":
+		return infix("≢", bindsComparison, 2)
+	case "Element":
+		return infix("∈", bindsComparison, 2)
+	case "NotElement":
+		return infix("∉", bindsComparison, 2)
+	case "Inequality":
+		return inequality
+	case "And":
+		return infix("∧", bindsAnd, 0)
+	case "Or":
+		return infix("∨", bindsOr, 0)
+	case "Not":
+		return not
+	case "Implies":
+		return infix("⇒", bindsRule, 2)
+	case "Equivalent":
+		return infix("⇔", bindsRule, 2)
+	case "Xor":
+		return infix("⊻", bindsOr, 2)
+	case "Union":
+		return infix("∪", bindsUnion, 0)
+	case "Intersection":
+		return infix("∩", bindsIntersection, 0)
+	case "Dot":
+		return dotted("·")
+	case "Cross":
+		return dotted("×")
+	case "Mod":
+		return infix(modulo, bindsSum, 2)
+	case "Binomial":
+		return binomial
+	case "Subscript":
+		return subscript
+	case "C":
+		return indexedConstant
+	case "Gamma":
+		return named(upright("Γ"))
+	case "Zeta":
+		return named(upright("ζ"))
+	case "Beta":
+		return named(upright("Β"))
+	case "DiracDelta":
+		return named(upright("δ"))
+	case "HeavisideTheta":
+		return named(upright("θ"))
+	case "PolyLog":
+		return indexed("Li")
+	case "BesselJ":
+		return indexed("J")
+	case "BesselY":
+		return indexed("Y")
+	case "BesselI":
+		return indexed("I")
+	case "BesselK":
+		return indexed("K")
+	case "LegendreP":
+		return indexed("P")
+	case "HermiteH":
+		return indexed("H")
+	case "ChebyshevT":
+		return indexed("T")
+	case "ChebyshevU":
+		return indexed("U")
+	case "LaguerreL":
+		return indexed("L")
+	case "Log":
+		return logarithm
+	case "Log2":
+		return logarithmTo("2")
+	case "Log10":
+		return logarithmTo("10")
+	case "PolyGamma":
+		return polyGamma
+	case "Integrate":
+		return integral
+	case "Sum":
+		return large("∑")
+	case "Product":
+		return large("∏")
+	case "Limit":
+		return limit
+	case "D":
+		return derivative
+	case "Piecewise":
+		return piecewise
+	case "ConditionalExpression":
+		return conditional
+	case "SeriesData":
+		return series
 	}
+	return nil
 }
 
 // functions are the names that mathematics has for functions of the language.
