@@ -16,11 +16,11 @@ import (
 func drawnGates(r *rapid.T) (qubits int, gates []map[string]any) {
 	qubits = rapid.IntRange(1, 7).Draw(r, "qubits")
 	shapes := []struct {
-		name               string
-		targets, controls  int
-		params             int
-		several            bool
-		probability, array bool
+		name              string
+		targets, controls int
+		params            int
+		several           bool
+		probability       bool
 	}{
 		{name: "h", targets: 1}, {name: "rx", targets: 1, params: 1}, {name: "u", targets: 1, params: 3}, {name: "cx", targets: 1, controls: 1}, {name: "swap", targets: 2}, {name: "cswap", targets: 2, controls: 1},
 		{name: "ccx", targets: 1, controls: 2}, {name: "rzz", targets: 2, params: 1}, {name: "mcz", targets: 1, controls: 3}, {name: "measure", several: true}, {name: "reset", several: true}, {name: "barrier", several: true},
