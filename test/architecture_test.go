@@ -44,6 +44,7 @@ var allowed = map[string][]string{
 	"domain/transparency":  {"domain/event", "domain/decider", "domain/certificate", "domain/keys", "domain/run"},
 	"domain/expression":    {},
 	"domain/reference":     {"domain/expression"},
+	"domain/mathml":        {"domain/expression"},
 	"domain/verification":  {"domain/expression"},
 	"domain/circuit":       {},
 	"domain/lean":          {},

@@ -2,6 +2,8 @@ package circuit
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -23,6 +25,7 @@ const (
 type drawnCell struct {
 	kind  cellKind
 	label string // of a box
+	noise bool   // a channel
 }
 
 // drawnColumn holds instructions that share no qubit and cross no other's line.
@@ -31,27 +34,37 @@ type drawnColumn struct {
 	lines [][2]int          // vertical lines, from the upper qubit to the lower
 }
 
-// drawing is a circuit laid out in columns: every instruction stands as far left as its qubits and bits allow.
-type drawing struct {
-	circuit Circuit
-	columns []drawnColumn
-	level   []int // first free column of each qubit
-	known   []int // first column in which each classical bit may be read
+// drawnInstruction is one that has been placed.
+type drawnInstruction struct {
+	column      int
+	top, bottom int // qubits between which nothing else stands in its column
+	cells       map[int]drawnCell
+	words       string
 }
 
-// layOut refuses circuits too large to look at.
-func (c Circuit) layOut() (drawing, error) {
-	d := drawing{circuit: c, level: make([]int, c.qubits), known: make([]int, c.slots)}
+// drawing is a circuit laid out in columns: every instruction stands as far left as its qubits and bits allow.
+type drawing struct {
+	circuit      Circuit
+	mostCells    int
+	columns      []drawnColumn
+	instructions []drawnInstruction // in the order of the circuit
+	level        []int              // first free column of each qubit
+	known        []int              // first column in which each classical bit may be read
+}
+
+// layOut refuses circuits of more cells than mostCells.
+func (c Circuit) layOut(mostCells int) (drawing, error) {
+	d := drawing{circuit: c, mostCells: mostCells, level: make([]int, c.qubits), known: make([]int, c.slots)}
 	d.block(c.gates)
-	if cells := len(d.columns) * c.qubits; cells > maxDrawnCells {
-		return drawing{}, refuse(CodeTooLarge, "the drawing would have %d columns for %d qubits; at most %d cells are drawn", len(d.columns), c.qubits, maxDrawnCells)
+	if cells := len(d.columns) * c.qubits; cells > mostCells {
+		return drawing{}, refuse(CodeTooLarge, "the drawing would have %d columns for %d qubits; at most %d cells are drawn", len(d.columns), c.qubits, mostCells)
 	}
 	return d, nil
 }
 
 func (d *drawing) block(list []gate) {
 	for _, g := range list {
-		if len(d.columns)*d.circuit.qubits > maxDrawnCells {
+		if len(d.columns)*d.circuit.qubits > d.mostCells {
 			return
 		}
 		d.gate(g)
@@ -86,17 +99,18 @@ func (d *drawing) gate(g gate) {
 		for from := 0; from < len(g.targets); from += size {
 			cells := map[int]drawnCell{}
 			for _, q := range g.targets[from : from+size] {
-				cells[q] = drawnCell{cellBox, strings.ToUpper(g.name)}
+				cells[q] = drawnCell{kind: cellBox, label: strings.ToUpper(g.name), noise: true}
 			}
-			d.place(cells)
+			d.place(cells, "noise "+g.name+" on "+qubitNames(g.targets[from:from+size]))
 		}
 		return
 	case kindMeasure, kindReset:
 		for i, q := range g.targets {
 			if g.kind == kindMeasure {
-				d.place(map[int]drawnCell{q: {cellBox, "M " + d.slotName(g.slots[i])}}, g.slots[i])
+				bit := d.slotName(g.slots[i])
+				d.place(map[int]drawnCell{q: {kind: cellBox, label: "M " + bit}}, "measure "+qubitNames([]int{q})+" into "+bit, g.slots[i])
 			} else {
-				d.place(map[int]drawnCell{q: {cellBox, "|0⟩"}})
+				d.place(map[int]drawnCell{q: {kind: cellBox, label: "|0⟩"}}, "reset "+qubitNames([]int{q}))
 			}
 		}
 		return
@@ -105,7 +119,7 @@ func (d *drawing) gate(g gate) {
 	for _, q := range g.controls {
 		cells[q] = drawnCell{kind: cellControl}
 	}
-	cell := drawnCell{cellBox, boxLabel(g)}
+	cell := drawnCell{kind: cellBox, label: boxLabel(g)}
 	switch {
 	case g.kind == kindBarrier:
 		cell = drawnCell{kind: cellBarrier}
@@ -117,19 +131,35 @@ func (d *drawing) gate(g gate) {
 	for _, q := range g.targets {
 		cells[q] = cell
 	}
-	d.place(cells)
+	words := boxLabel(g) + " on " + qubitNames(g.targets)
+	if g.kind == kindBarrier {
+		words = "barrier on " + qubitNames(g.targets)
+	}
+	if len(g.controls) > 0 {
+		words += ", controlled by " + qubitNames(g.controls)
+	}
+	d.place(cells, words)
+}
+
+// qubitNames are the qubits as a drawing names them.
+func qubitNames(qubits []int) string {
+	names := make([]string, len(qubits))
+	for i, q := range qubits {
+		names[i] = "q" + strconv.Itoa(q)
+	}
+	return strings.Join(names, ", ")
 }
 
 // marker is the begin or end of a block, on every qubit the block uses.
 func (d *drawing) marker(g gate, label string) {
 	cells := map[int]drawnCell{}
 	var slots []int
-	g.touches(func(q int) { cells[q] = drawnCell{cellBox, label} }, func(s int) { slots = append(slots, s) })
-	d.place(cells, slots...)
+	g.touches(func(q int) { cells[q] = drawnCell{kind: cellBox, label: label} }, func(s int) { slots = append(slots, s) })
+	d.place(cells, label+" on "+qubitNames(slices.Sorted(maps.Keys(cells))), slots...)
 }
 
 // place adds an instruction that reads or writes these classical bits.
-func (d *drawing) place(cells map[int]drawnCell, slots ...int) {
+func (d *drawing) place(cells map[int]drawnCell, words string, slots ...int) {
 	if len(cells) == 0 {
 		return
 	}
@@ -153,6 +183,7 @@ func (d *drawing) place(cells map[int]drawnCell, slots ...int) {
 	for column >= len(d.columns) {
 		d.columns = append(d.columns, drawnColumn{cells: map[int]drawnCell{}})
 	}
+	d.instructions = append(d.instructions, drawnInstruction{column, top, bottom, cells, words})
 	for q, cell := range cells {
 		d.columns[column].cells[q] = cell
 	}

@@ -17,10 +17,39 @@ const (
 
 // DrawSVG is the circuit as an SVG image, qubit 0 on top.
 func (c Circuit) DrawSVG() (string, error) {
-	d, err := c.layOut()
+	d, err := c.layOut(maxDrawnCells)
 	if err != nil {
 		return "", err
 	}
+	return d.svg(), nil
+}
+
+// Diagram is a circuit to look at and to read.
+type Diagram struct {
+	SVG      string   // an image whose texts are escaped
+	Words    []string // an instruction each, in the order of the circuit
+	Channels bool     // some of the instructions are noise
+	Noise    bool     // a noise model applies to the gates that it names; it is not drawn
+}
+
+// Diagram is the circuit drawn in at most so many cells, qubits times columns; a larger one is refused.
+func (c Circuit) Diagram(mostCells int) (Diagram, error) {
+	d, err := c.layOut(min(mostCells, maxDrawnCells))
+	if err != nil {
+		return Diagram{}, err
+	}
+	made := Diagram{SVG: d.svg(), Words: make([]string, len(d.instructions)), Noise: c.noise != nil}
+	for i, one := range d.instructions {
+		made.Words[i] = one.words
+		for _, cell := range one.cells {
+			made.Channels = made.Channels || cell.noise
+		}
+	}
+	return made, nil
+}
+
+func (d drawing) svg() string {
+	qubits := d.circuit.qubits
 	width := svgLeft
 	for _, column := range d.columns {
 		width += column.svgWidth()
@@ -28,18 +57,18 @@ func (c Circuit) DrawSVG() (string, error) {
 	width += svgRow / 2
 	var out strings.Builder
 	fmt.Fprintf(&out, `<svg xmlns="http://www.w3.org/2000/svg" width="%d" height="%d" font-family="monospace" font-size="13" text-anchor="middle" stroke="black" fill="white">`+"\n",
-		width, c.qubits*svgRow)
-	for q := range c.qubits {
+		width, qubits*svgRow)
+	for q := range qubits {
 		fmt.Fprintf(&out, `<path d="M%d %dH%d"/>`+"\n", svgLeft, svgMiddle(q), width)
 		svgText(&out, svgLeft/2, svgMiddle(q), "q"+fmt.Sprint(q))
 	}
 	x := svgLeft
 	for _, column := range d.columns {
-		column.svg(&out, c.qubits, x+column.svgWidth()/2)
+		column.svg(&out, qubits, x+column.svgWidth()/2)
 		x += column.svgWidth()
 	}
 	out.WriteString("</svg>\n")
-	return out.String(), nil
+	return out.String()
 }
 
 func svgMiddle(q int) int { return q*svgRow + svgRow/2 }
@@ -77,8 +106,11 @@ func (c drawnColumn) svg(out *strings.Builder, qubits, x int) {
 func (c drawnCell) svg(out *strings.Builder, x, y int) {
 	switch c.kind {
 	case cellBox:
-		w := c.svgWidth()
-		fmt.Fprintf(out, `<rect x="%d" y="%d" width="%d" height="%d"/>`+"\n", x-w/2, y-svgBox/2, w, svgBox)
+		w, edge := c.svgWidth(), ""
+		if c.noise {
+			edge = ` stroke-dasharray="4 3"`
+		}
+		fmt.Fprintf(out, `<rect x="%d" y="%d" width="%d" height="%d"%s/>`+"\n", x-w/2, y-svgBox/2, w, svgBox, edge)
 		svgText(out, x, y, c.label)
 	case cellControl:
 		fmt.Fprintf(out, `<circle cx="%d" cy="%d" r="4" fill="black"/>`+"\n", x, y)

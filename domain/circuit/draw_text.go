@@ -9,7 +9,7 @@ import (
 // DrawText is the circuit as lines of text, qubit 0 on top. A drawing wider than width characters goes on below, as
 // often as needed; 0 means any width.
 func (c Circuit) DrawText(width int) (string, error) {
-	d, err := c.layOut()
+	d, err := c.layOut(maxDrawnCells)
 	if err != nil {
 		return "", err
 	}

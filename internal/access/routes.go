@@ -23,6 +23,7 @@ func Routes() Table {
 		"GET /history":              page,
 		"GET /jobs":                 page,
 		"POST /jobs":                page,
+		"POST /jobs/drawing":        page,
 		"GET /jobs/{id}":            page,
 		"POST /jobs/{id}":           page,
 		"GET /proofs":               page,
@@ -35,6 +36,8 @@ func Routes() Table {
 		"POST /account":             page,
 		"GET /assets/workbench.css": page,
 		"GET /assets/workbench.js":  page,
+		"GET /assets/notebook.js":   page,
+		"GET /assets/completion.js": page,
 		"GET /assets/icon.svg":      page,
 		"GET /assets/htmx.js":       page,
 

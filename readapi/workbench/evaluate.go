@@ -33,6 +33,7 @@ type evaluateShown struct {
 	SessionID  string
 	Sessions   []sessionRow
 	Examples   []example
+	Notebook   *notebook // of the session, as the history has it; nil: there is none to show
 	Cells      []cell
 }
 
@@ -43,12 +44,16 @@ type sessionRow struct {
 // cell is a question with what came of it: an answer, or a problem.
 type cell struct {
 	Expression  string
+	SessionID   string
 	Answer      *view.Evaluation
 	Anonymous   bool // nothing was kept: there is no run, receipt or picture
 	Problem     *refusal
 	Suggestions []applied
 	Left        *left // of what may be asked without an account
 }
+
+// Again is what evaluates the cell again.
+func (c cell) Again() again { return again{c.Expression, c.SessionID} }
 
 // left is what is left of an allowance.
 type left struct{ Limit, Remaining string }
@@ -75,6 +80,14 @@ func (v *visit) showEvaluate(page evaluateShown, problem *refusal) {
 		if _, refused := v.ask(http.MethodGet, "/api/sessions", nil, &live); refused == nil {
 			page.Sessions = live.Sessions
 		}
+		// What htmx asks for is added to the cells that the page has.
+		if page.SessionID != "" && v.r.Header.Get("HX-Request") == "" {
+			shownAlready := int64(0)
+			if len(page.Cells) == 1 && page.Cells[0].Answer != nil && page.Cells[0].Answer.RunID != nil {
+				shownAlready = *page.Cells[0].Answer.RunID
+			}
+			page.Notebook = v.notebookOf(page.SessionID, page.Sessions, shownAlready)
+		}
 	}
 	v.showWithStatus("evaluate", shown{Title: "Evaluate", Section: "evaluate", Page: page}, problem)
 }
@@ -88,6 +101,7 @@ func (v *visit) evaluateForm() {
 		route = "/api/evaluate"
 		if session != "" {
 			body["session_id"] = session
+			asked.SessionID = session
 		}
 	}
 	answer := &view.Evaluation{}

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"unicode"
 
+	"reckon/domain/mathml"
 	"reckon/domain/run"
 	"reckon/domain/scope"
 	"reckon/internal/view"
@@ -15,7 +16,7 @@ import (
 
 // functions are those that templates call.
 var functions = template.FuncMap{
-	"visible": visible, "brief": brief, "linkable": linkable, "basis": view.BasisInWords, "shownBy": view.ShownBy, "reason": reasonInWords, "money": money, "seconds": seconds, "badge": badgeOf, "choice": chosen, "page": url.PathEscape, "scopes": scope.All,
+	"visible": visible, "typeset": typeset, "brief": brief, "linkable": linkable, "basis": view.BasisInWords, "shownBy": view.ShownBy, "reason": reasonInWords, "money": money, "seconds": seconds, "badge": badgeOf, "choice": chosen, "page": url.PathEscape, "scopes": scope.All,
 }
 
 // visible is a text of anybody's as it can be shown: characters that are not seen, or that change the order in which others are, stand as
@@ -35,6 +36,12 @@ func visible(text string) template.HTML {
 		}
 	}
 	return template.HTML(b.String()) //nolint:gosec // escaped
+}
+
+// typeset is an answer as a formula; empty: it is none, or too large for one.
+func typeset(answer string) template.HTML {
+	formula, _ := mathml.Of(answer)
+	return template.HTML(formula) //nolint:gosec // mathml writes markup of its own, and escapes what it is given
 }
 
 // maxBrief is how many characters of a text stand in a row of a list.

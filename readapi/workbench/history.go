@@ -31,6 +31,7 @@ type historyRun struct {
 	Source          string     `json:"source"`
 	SessionID       *string    `json:"session_id"`
 	CreatedAt       string     `json:"created_at"`
+	Warnings        []string   `json:"warnings"`
 	ExecutionTimeMS int64      `json:"execution_time_ms"`
 	PlotURL         *string    `json:"plot_url"`
 	ReceiptURL      *string    `json:"receipt_url"`

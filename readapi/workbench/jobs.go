@@ -22,7 +22,8 @@ type jobsShown struct {
 	Older   string
 	Here    string
 	Form    jobForm
-	Problem *refusal // of the form
+	Diagram diagramShown // of the form's circuit
+	Problem *refusal     // of the form
 }
 
 // jobForm is what has been filled in.
@@ -63,7 +64,7 @@ func (v *visit) jobsPage() { v.showJobs(newJobForm(), nil) }
 
 func (v *visit) showJobs(form jobForm, refused *refusal) {
 	filter, asked := v.given("status", "kind", "before"), url.Values{"limit": {"50"}}
-	page := jobsShown{Filter: filter, Here: v.r.URL.RequestURI(), Form: form, Problem: refused}
+	page := jobsShown{Filter: filter, Here: v.r.URL.RequestURI(), Form: form, Diagram: v.draw(form.Circuit), Problem: refused}
 	for name, value := range filter {
 		asked.Set(name, value)
 	}

@@ -1,6 +1,7 @@
 package workbench
 
 import (
+	"cmp"
 	"net/http"
 	"net/url"
 	"strings"
@@ -17,6 +18,10 @@ type proofsShown struct {
 	Names        string // of declarations, one a line
 	Report       *proofReport
 	Problem      *refusal // of the form
+
+	Elaboration   elaborationForm
+	Elaborated    *elaborationShown
+	NotElaborated *refusal
 }
 
 // proofReport is what an inspection found.
@@ -48,13 +53,17 @@ func (v *visit) showProofs(page proofsShown) {
 	page.Older = v.older("/proofs", given, page.Next)
 	s := shown{Title: "Proofs", Section: "proofs", Page: page, Problem: problem}
 	if problem == nil {
-		problem = page.Problem
+		problem = cmp.Or(page.Problem, page.NotElaborated)
 	}
 	v.showWithStatus("proofs", s, problem)
 }
 
-// proofForm inspects an upload, or submits it to be checked, as its button says.
+// proofForm elaborates a source, inspects an upload, or submits it to be checked, as its button says.
 func (v *visit) proofForm() {
+	if v.field("do") == "elaborate" {
+		v.elaborate()
+		return
+	}
 	page := proofsShown{UploadID: v.field("upload_id"), Names: v.field("declarations")}
 	body := map[string]any{"upload_id": page.UploadID, "declarations": namesIn(page.Names)}
 	if v.field("do") == "check" {

@@ -39,6 +39,8 @@ const maxFormBytes = 3*httpkit.MaxJSONBytes + 64<<10
 func (s Services) Register() {
 	s.asset("/assets/workbench.css", "text/css; charset=utf-8", read("assets/workbench.css"))
 	s.asset("/assets/workbench.js", "text/javascript; charset=utf-8", read("assets/workbench.js"))
+	s.asset("/assets/notebook.js", "text/javascript; charset=utf-8", read("assets/notebook.js"))
+	s.asset("/assets/completion.js", "text/javascript; charset=utf-8", read("assets/completion.js"))
 	s.asset("/assets/icon.svg", "image/svg+xml", read("assets/icon.svg"))
 	s.asset("/assets/htmx.js", "text/javascript; charset=utf-8", htmx.Script)
 	s.get("/", (*visit).evaluatePage)
@@ -53,6 +55,7 @@ func (s Services) Register() {
 	s.get("/history", (*visit).historyPage)
 	s.get("/jobs", (*visit).jobsPage)
 	s.post("/jobs", (*visit).submitForm)
+	s.post("/jobs/drawing", (*visit).drawForm)
 	s.get("/jobs/{id}", (*visit).jobPage)
 	s.post("/jobs/{id}", (*visit).cancelForm)
 	s.get("/proofs", (*visit).proofsPage)
@@ -255,7 +258,7 @@ func (v *visit) showWithStatus(name string, s shown, problem *refusal) {
 	var body bytes.Buffer
 	status := http.StatusOK
 	if problem != nil {
-		status = problem.Status
+		status = pageStatus(problem.Status)
 	}
 	if err := templates[name].ExecuteTemplate(&body, "layout", s); err != nil {
 		panic(err) // the templates and what they show are ours
@@ -269,6 +272,15 @@ func (v *visit) showWithStatus(name string, s shown, problem *refusal) {
 	}
 	v.w.WriteHeader(status)
 	_, _ = v.w.Write(body.Bytes()) // an error: the browser has gone
+}
+
+// pageStatus is the status of a page that shows a problem: its own, but for 408. Browsers take that for a connection that had been idle for
+// too long, and send what they had sent once more (RFC 9110, section 15.5.9): a form would be evaluated several times.
+func pageStatus(status int) int {
+	if status == http.StatusRequestTimeout {
+		return http.StatusUnprocessableEntity
+	}
+	return status
 }
 
 // go on to another page, by GET.

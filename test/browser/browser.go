@@ -270,3 +270,15 @@ func (b *Tab) Escape() {
 	b.t.Helper()
 	b.Press(kb.Escape)
 }
+
+// Down presses the arrow that points down.
+func (b *Tab) Down() {
+	b.t.Helper()
+	b.Press(kb.ArrowDown)
+}
+
+// Enter presses Enter.
+func (b *Tab) Enter() {
+	b.t.Helper()
+	b.Press(kb.Enter)
+}

@@ -39,6 +39,7 @@ func TestWorkbench(t *testing.T) {
 	b.Until(`location.pathname === "/" && document.querySelector('form[action="/sign-out"]')`)
 	evaluate("Integrate[x^2 Sin[x], x]")
 	b.Has(last+".verdict.verified summary", "Verified")
+	b.Until(`document.querySelector("` + last + `.formula math msup")?.getBoundingClientRect().height > 0`)
 	b.Click(last + ".check-receipt")
 	b.Has(last+"output.receipt", "The receipt holds")
 	evaluate(`Print["<b>hello"]; "é\[Alpha]\n𝒳"`)
@@ -63,6 +64,25 @@ func TestWorkbench(t *testing.T) {
 	if saved := b.Eval("markdown()"); !strings.Contains(saved, "```wolfram\na * 7\n```") || !strings.Contains(saved, "```\n42\n```") {
 		t.Error(saved)
 	}
+	b.Until(`location.search === "?session_id=notebook-1"`)
+	b.Type("#expression", "Integra")
+	b.Until(`!document.querySelector("#completions").hidden`)
+	b.Down()
+	b.Has("#about", "Integrate[f, {x, a, b}]")
+	b.Eval(`(document.querySelector("#expression").scrollIntoView(), "")`)
+	picture(t, b, "evaluate-completion")
+	b.Go(s.URL + "/?session_id=notebook-1")
+	b.Until(`document.querySelectorAll("#cells > .cell").length === 3 && document.querySelector("#cells img.plot")?.naturalWidth > 0`)
+	b.Click("#cells > .cell:nth-of-type(2) .check-receipt")
+	b.Has("#cells > .cell:nth-of-type(2) output.receipt", "The receipt holds")
+	b.Click("#cells > .cell:nth-of-type(2) .again button")
+	b.Until(`document.querySelectorAll("#cells > .cell").length === 4`)
+	b.Has(last+".answer", "42") // the session has its variables
+	for _, formula := range []string{"Integrate[Exp[-x^2]/x, x]", "Solve[Sin[x] == 1/2, x]", "Series[1/Sin[x], {x, 0, 5}]", "{{1, a/b}, {Sqrt[2], x^(2/3)}}"} {
+		evaluate(formula)
+		b.Until(`document.querySelector("` + last + `.formula math")`)
+	}
+	picture(t, b, "evaluate-formulas")
 	b.Go(s.URL + "/history?verdict=verified")
 	b.Has("#rows tbody", "Integrate[x^2 Sin[x], x]")
 	b.Go(s.URL + "/history")
@@ -77,9 +97,13 @@ func TestWorkbench(t *testing.T) {
 	b.Go(s.URL + "/jobs")
 	picture(t, b, "jobs")
 	b.Click("main details:nth-of-type(2) summary")
+	b.Fill("#circuit", ghz)
+	b.Has("#diagram", "15 instructions")
+	b.Eval(`(document.querySelector("#diagram").scrollIntoView(), "")`)
+	picture(t, b, "circuit-drawn")
 	b.Click("main details:nth-of-type(2) button.primary")
 	b.Has("#job .badge", "done")
-	b.Until(`document.querySelectorAll("svg.chart rect").length === 2`)
+	b.Until(`document.querySelectorAll("svg.chart rect").length >= 2`)
 	picture(t, b, "job-circuit")
 	for _, judged := range []struct{ export, name, badge, shows string }{
 		{"judge/addComm", "addComm", "verified", "No axiom was found"}, {"reject/bogus1", "thm", "rejected", "type_mismatch"}, {"judge/usesSorry", "usesSorry", "unsupported", "sorry"},
@@ -104,6 +128,13 @@ func TestWorkbench(t *testing.T) {
 		t.Error(fault)
 	}
 }
+
+// ghz is a circuit with every kind of mark.
+const ghz = `OPENQASM 3; include "stdgates.inc"; qubit[4] q; bit[4] c;
+h q[0]; cx q[0], q[1]; cx q[1], q[2]; cx q[2], q[3]; barrier q;
+rz(pi/4) q[1]; swap q[0], q[3]; ccx q[0], q[1], q[2];
+if (c[0] == 1) { x q[3]; }
+c = measure q;`
 
 // prove uploads an export, has it inspected, and submits it.
 func prove(t *testing.T, b *browser.Tab, address, export, name string) {

@@ -92,7 +92,7 @@ function markdown() {
   return $$(".cell").map((cell) => {
     const run = $(".in .id", cell)?.textContent;
     let text = `## In${run ? " " + run : ""}\n\n` + fenced(plain($(".expression", cell)), "wolfram");
-    const printed = $(".printed", cell), answer = $(".answer", cell), problem = $(".problem .detail", cell), verdict = $(".verdict summary", cell);
+    const printed = $(".printed", cell), answer = $(".answer", cell), problem = $(".problem .detail", cell), verdict = $(".verdict summary, p.verdict", cell);
     if (printed) text += "\nPrinted:\n\n" + fenced(plain(printed));
     for (const message of $$(".messages li", cell)) text += "\nMessage:\n\n" + fenced(plain(message));
     if (answer) text += "\nOut:\n\n" + fenced(plain(answer));
@@ -120,7 +120,7 @@ document.addEventListener("click", (event) => {
   const on = (selector) => event.target.closest?.(selector);
   if (on(".check-receipt")) showReceiptCheck(on(".check-receipt"));
   if (on("#stop")) stop();
-  if (on("#markdown")) save("notebook.md", "text/markdown", markdown());
+  if (on("#markdown")) save(notebookName(), "text/markdown", markdown());
   const apply = on(".apply"), input = $("#expression");
   if (apply && input && !event.ctrlKey && !event.metaKey && !event.shiftKey) {
     event.preventDefault();
@@ -208,14 +208,14 @@ document.addEventListener("htmx:afterSwap", (event) => {
 });
 document.addEventListener("htmx:beforeRequest", (event) => {
   const form = event.detail.elt;
-  if (!form.closest("#evaluate, .examples")) return;
+  if (!form.closest("#evaluate, .examples, .again")) return;
   delete form.dataset.stopped;
   for (const each of $$("#evaluate, .examples")) each.classList.add("working");
   state("Evaluating");
 });
 document.addEventListener("htmx:afterRequest", (event) => {
   const form = event.detail.elt;
-  if (!form.closest("#evaluate, .examples")) return;
+  if (!form.closest("#evaluate, .examples, .again")) return;
   for (const each of $$("#evaluate, .examples")) each.classList.remove("working");
   state(event.detail.xhr.status ? "" : form.dataset.stopped ? "Stopped. What had been computed is lost." : "The service did not answer: whether it evaluated this is not known. Your history tells.");
 });

@@ -1,0 +1,196 @@
+package workbench_test
+
+import (
+	"fmt"
+	"net/http"
+	"net/url"
+	"strings"
+	"testing"
+	"time"
+
+	"reckon/test/apitest"
+	"reckon/test/browser"
+)
+
+// TestAnswersAreTypeset: as a formula beside the text that is the answer, by which alone a receipt is checked.
+func TestAnswersAreTypeset(t *testing.T) {
+	b := browser.New(t)
+	s := served(t, apitest.Options{})
+	signIn(t, b, s)
+	b.Fill("#expression", "Sin[x]/2")
+	b.ShiftEnter()
+	b.Until(`document.querySelector("#cells .formula math mfrac")?.getBoundingClientRect().height > 20`)
+	b.Has("#cells .formula", "The text is the answer")
+	if text := b.Eval(`plain(document.querySelector("#cells .answer"))`); text != "Sin[x]/2" {
+		t.Errorf("the answer is shown as %q", text)
+	}
+	b.Fill("#expression", `f["</mtext></math><img src=x onerror=alert(1)>"]`)
+	b.ShiftEnter()
+	b.Until(`document.querySelectorAll("#cells > .cell").length === 2 && !document.querySelector(".working")`)
+	b.Has("#cells > .cell:last-child .formula", "<img")
+	if made := b.Eval(`document.querySelectorAll("#cells img, #cells script").length`); made != "0" {
+		t.Errorf("%s elements were made of an answer", made)
+	}
+	b.Fill("#expression", strings.Repeat("x+", 300)+"1")
+	b.ShiftEnter()
+	b.Until(`document.querySelectorAll("#cells > .cell").length === 3`)
+	sound(t, b, "formulas")
+	clean(t, b)
+}
+
+// TestNotebookOfASession: it has an address, is there when the page is opened again, is evaluated again in its session, and is saved.
+func TestNotebookOfASession(t *testing.T) {
+	b := browser.New(t)
+	s := served(t, apitest.Options{})
+	user := signIn(t, b, s)
+	cells := func(n int) {
+		t.Helper()
+		b.Until(fmt.Sprintf(`document.querySelectorAll("#cells > .cell").length === %d && !document.querySelector(".working")`, n))
+	}
+	user.Evaluate(t, "elsewhere + 1").OK(t)
+	b.Click("details.options summary")
+	b.Fill("#session", "note.book-1")
+	for i, expression := range []string{"1+1", "Print[<&>]", "While[True]", "Plot[x,{x,0,1}]", "Sin[x]/2"} {
+		b.Fill("#expression", expression)
+		b.ShiftEnter()
+		cells(i + 1)
+	}
+	b.Until(`location.search === "?session_id=note.book-1"`)
+	if runs := strings.Count(string(user.Do(t, http.MethodGet, "/api/history", "").OK(t).Body), `"expression":"While[True]"`); runs != 1 {
+		t.Errorf("what ran out of time was evaluated %d times", runs)
+	}
+	before := b.Eval(`[...document.querySelectorAll("#cells .in .id")].map((e) => e.innerText).join()`)
+
+	b.Go(b.Eval("location.href"))
+	cells(5)
+	b.Has("#cells > .cell:nth-last-child(3) .problem", "past its time budget")
+	b.Has("#cells > .cell:last-child .verdict", "No verdict was sealed")
+	b.Has("#cells", "Verified by exact arithmetic")
+	b.Until(`document.querySelector("#cells img.plot")?.complete && document.querySelector("#cells .formula math")`)
+	after := b.Eval(`[...document.querySelectorAll("#cells .in .id")].map((e) => e.innerText).join()`)
+	for id := range strings.SplitSeq(before, ",") {
+		if !strings.Contains(","+after+",", ","+id+",") {
+			t.Errorf("run %s of %s is not among %s", id, before, after)
+		}
+	}
+	if strings.Contains(b.Text("#cells"), "elsewhere") {
+		t.Error("a run of no session is in the notebook")
+	}
+	sound(t, b, "a notebook that was opened again")
+	b.Click("#cells > .cell:nth-of-type(1) .check-receipt")
+	b.Has("#cells > .cell:nth-of-type(1) output.receipt", "it is not signed") // it was compared with what the page shows before that
+	b.Click("#cells > .cell:nth-of-type(1) .again button")
+	cells(6)
+	b.Has("#cells > .cell:last-child .answer", "2")
+	if session := b.Eval(`document.querySelector("#session").value + " " + location.search`); session != "note.book-1 ?session_id=note.book-1" {
+		t.Error(session)
+	}
+	saved := b.Eval("markdown()")
+	for _, want := range []string{"```wolfram\nSin[x]/2\n```", "No answer:\n\n```\nIt ran past its time budget", "Message:\n\n```\nPrint::note: <&>", "Check: Verified by exact arithmetic"} {
+		if !strings.Contains(saved, want) {
+			t.Errorf("%q is not saved in\n%s", want, saved)
+		}
+	}
+	if name := b.Eval("notebookName()"); name != "note.book-1.md" {
+		t.Error(name)
+	}
+	clean(t, b)
+
+	// Without scripts the page of an answer has the cells before it, and each once.
+	a := form(t, s, "/", user.Cookie, s.URL, url.Values{"expression": {"1+1"}, "account": {"1"}, "session_id": {"note.book-1"}})
+	if n := strings.Count(string(a.Body), `<article class="cell"`); a.Status != http.StatusOK || n != 7 {
+		t.Errorf("%d: %d cells", a.Status, n)
+	}
+	// A notebook is its account's own.
+	other := s.NewUser(t)
+	if a := s.Do(t, http.MethodGet, "/?session_id=note.book-1", "", "Cookie", other.Cookie); strings.Contains(string(a.Body), "<article") {
+		t.Error("another account sees the notebook")
+	}
+	for i := range 21 {
+		if i%10 == 0 {
+			s.Clock.Pass(2 * time.Minute) // the plan's rate
+		}
+		user.Do(t, http.MethodPost, "/api/evaluate", `{"expression":"1+1","session_id":"note.book-2"}`).OK(t)
+	}
+	if a := s.Do(t, http.MethodGet, "/?session_id=note.book-2", "", "Cookie", user.Cookie); strings.Count(string(a.Body), `<article class="cell"`) != 20 || !strings.Contains(string(a.Body), "The newest cells of this session are shown") {
+		t.Errorf("%.4000s", a.Body)
+	}
+}
+
+// TestNamesAreCompleted: by keys and by clicks, with what the reference knows of the name at the caret and below the pointer.
+func TestNamesAreCompleted(t *testing.T) {
+	b := browser.New(t)
+	s := served(t, apitest.Options{})
+	b.Go(s.URL + "/")
+	b.Type("#expression", "2 Fact")
+	b.Until(`!document.querySelector("#completions").hidden`)
+	b.Has("#completion-count", "arrow keys")
+	sound(t, b, "names to choose from")
+	names := b.Eval(`[...document.querySelectorAll("#completions code")].map((e) => e.innerText).join()`)
+	if !strings.Contains(","+names+",", ",Factor,") || !strings.Contains(","+names+",", ",Factorial,") {
+		t.Errorf("for Fact: %s", names)
+	}
+	b.Down()
+	b.Until(`document.querySelector("#completion-0").getAttribute("aria-selected") === "true" && document.querySelector("#expression").getAttribute("aria-activedescendant") === "completion-0"`)
+	b.Has("#about", "supported")
+	first := b.Eval(`document.querySelector("#completion-0 code").innerText`)
+	b.Enter()
+	b.Until(`document.querySelector("#expression").value === "2 ` + first + `" && document.querySelector("#completions").hidden`)
+	b.Type("#expression", "Integ")
+	b.Until(`!document.querySelector("#completions").hidden`)
+	b.Escape()
+	b.Until(`document.querySelector("#completions").hidden && document.querySelector("#expression").value === "Integ"`)
+	b.Type("#expression", "Integra")
+	b.Until(`[...document.querySelectorAll("#completions code")].some((e) => e.innerText === "Integrate")`)
+	b.Eval(`([...document.querySelectorAll("#completions li")].find((e) => e.innerText.startsWith("Integrate ")).click(), "")`)
+	b.Until(`document.querySelector("#expression").value === "Integrate"`)
+	b.Press("[x, ")
+	b.Has("#about", "Integrate")
+	b.Until(`document.querySelector("#about a").getAttribute("href") === "/reference/Integrate"`)
+	b.Type("#expression", `"Fact`)
+	b.Press("or")
+	b.Until(`document.querySelector("#about").innerText === "" && document.querySelector("#completions").hidden`)
+	b.Fill("#expression", "Factor[1]")
+	b.ShiftEnter()
+	b.Until(`document.querySelector("#cells .expression")`)
+	b.Until(`(() => { const e = document.querySelector("#cells .expression"), at = e.getBoundingClientRect(); e.dispatchEvent(new MouseEvent("mousemove", { bubbles: true, clientX: at.left + 8, clientY: at.top + at.height / 2 })); return e.title.startsWith("Factor (") })()`)
+	clean(t, b)
+}
+
+// TestCircuitsAreDrawnWhileTheyAreWritten: from JSON and OpenQASM, with what is wrong in words, and nothing is submitted.
+func TestCircuitsAreDrawnWhileTheyAreWritten(t *testing.T) {
+	b := browser.New(t)
+	s := served(t, apitest.Options{})
+	user := signIn(t, b, s)
+	b.Go(s.URL + "/jobs")
+	b.Click("main details:nth-of-type(2) summary")
+	b.Until(`document.querySelectorAll("#diagram svg circle").length === 2`) // the control of a cx, and its target
+	b.Fill("#circuit", `OPENQASM 3; include "stdgates.inc"; qubit[3] q; bit[3] c; h q[0]; rz(pi/4) q[1]; swap q[1], q[2]; barrier q; c = measure q;`)
+	b.Has("#diagram", "3 qubits, 7 instructions")
+	b.Click("#diagram summary")
+	b.Has("#diagram ol", "RZ(0.7854) on q1")
+	b.Has("#diagram ol", "measure q2 into c[2]")
+	sound(t, b, "a circuit that is written")
+	b.Fill("#circuit", `OPENQASM 3; qubit q; <script>`)
+	b.Has("#diagram", "line 1")
+	b.Fill("#circuit", `{"qubits": 2, "gates": [{"gate": "<b>"}]}`)
+	b.Has("#diagram", "<b>")
+	b.Fill("#circuit", `OPENQASM 3; include "stdgates.inc"; qubit[30] q; for int i in [0:200] { h q[0]; }`)
+	b.Has("#diagram", "too large to be drawn here")
+	b.Fill("#circuit", strings.Repeat(" ", 40_000)+"{}")
+	b.Has("#diagram", "too long to be drawn here")
+	b.Fill("#circuit", `{"qubits": 1, "gates": [{"gate": "bit_flip", "target": 0, "p": 0.1}]}`)
+	b.Until(`document.querySelector("#diagram svg rect[stroke-dasharray]")`)
+	clean(t, b)
+	if jobs := string(user.Do(t, http.MethodGet, "/api/jobs", "").OK(t).Body); !strings.Contains(jobs, `"jobs":[]`) {
+		t.Errorf("drawing submitted something: %s", jobs)
+	}
+	// Without scripts a page of its own has the drawing and the form to go on with.
+	drawn := form(t, s, "/jobs/drawing", user.Cookie, s.URL, url.Values{"circuit": {`{"qubits":1,"gates":[{"gate":"h","target":0}]}`}, "key": {"k"}})
+	if drawn.Status != http.StatusOK || !strings.Contains(string(drawn.Body), "<svg") || !strings.Contains(string(drawn.Body), `action="/jobs"`) || strings.Contains(string(drawn.Body), " style=") {
+		t.Errorf("%d %.3000s", drawn.Status, drawn.Body)
+	}
+	if stranger := form(t, s, "/jobs/drawing", "", s.URL, url.Values{"circuit": {"{}"}}); stranger.Status != http.StatusUnauthorized || strings.Contains(string(stranger.Body), "diagram") {
+		t.Errorf("%d %.3000s", stranger.Status, stranger.Body)
+	}
+}
