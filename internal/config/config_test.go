@@ -105,7 +105,7 @@ func TestMistakesAreNamed(t *testing.T) {
 		"role":        {nil, []string{"--roles=api,cook"}, "cook"},
 		"store":       {nil, []string{"--eventstore=http://x"}, "esdb"},
 		"no socket":   {nil, []string{"--eventstore=unix:"}, "unix:PATH"},
-		"bucket":      {nil, []string{"--blobs=s3://x"}, "file:///DIR"},
+		"bucket":      {nil, []string{"--blobs=gs://x"}, "file:///DIR"},
 		"no token":    {nil, []string{"--admin-listen=127.0.0.1:0"}, "--admin-token (RECKON_ADMIN_TOKEN, or admin-token in the configuration file)"},
 		"short token": {nil, []string{"--admin-listen=127.0.0.1:0", "--admin-token=short"}, "16"},
 		"peer secret": {map[string]string{"RECKON_PEER_SECRET": "fifteen letters"}, nil, "at least 16"},

@@ -64,7 +64,7 @@ var stories = map[string]func(t *testing.T) []string{
 			t.Skipf("its 200 crates take minutes to compile: %s=1 runs it", rustStory)
 		}
 		folder := copied(t, "eventstore/rust")
-		run(t, folder, true, nil, "cargo", "build", "--quiet", "--locked")
+		run(t, folder, true, nil, "cargo", "build", "--quiet")
 		return []string{filepath.Join(folder, "target", "debug", "eventstore-groups")}
 	},
 }
