@@ -104,6 +104,7 @@ var alsoNamed = map[string]string{
 	"writeapi/mcpapi/tools.go":            `"evaluate" is a tool; the other two each submit the kind that the interface names for them`,
 	"domain/audit/audittest/audittest.go": "logs that tests audit have jobs of every kind",
 	"readapi/workbench/evaluate.go":       `"evaluate": the name of a page`,
+	"readapi/workbench/diagram.go":        `"qsim": the form that a drawing is in`,
 	"readapi/workbench/jobs.go":           `"evaluate", "qsim": these have forms and pictures of their own; any other kind is shown as text`,
 	"readapi/workbench/proofs.go":         `"proof": the page of uploads submits proofs`,
 	"writeapi/mcpapi/jobs.go":             `"evaluate": the answer of a job that evaluated is shown as the tool evaluate shows it`,
