@@ -3,8 +3,11 @@ package clients
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"io/fs"
 	"log/slog"
+	"net/url"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -108,21 +111,62 @@ const suiteWait = "time.Duration(5)*time.Second"
 // others read $all of Kurrent's test database.
 const suiteSkips = `^(TestProjections|TestPlugins)$|^TestExpectations$/^ReadAllTests$/^readAllEvents(Forwards|Backwards)From`
 
-// suiteSkipped are tests that skip themselves without TLS.
-var suiteSkipped = []string{
-	"TestStreams/AppendTests/appendToSystemStreamWithIncorrectCredentials",
-	"TestStreams/ReadStreamTests/readStreamWithCredentialsOverride",
+// suiteMode is a way of running the suite: its environment, how many tests pass, and which skip themselves.
+type suiteMode struct {
+	environment []string
+	passed      int
+	skipped     []string
 }
 
-// suiteTests is how many tests of the suite pass.
-const suiteTests = 86
-
-// TestEventStoreGoSuite runs the official Go client's own integration tests on the node.
+// TestEventStoreGoSuite runs the official Go client's own integration tests on the node, without TLS and over TLS with users.
 func TestEventStoreGoSuite(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes minutes: it waits for what it expects not to happen")
 	}
-	folder := filepath.Join(t.TempDir(), "suite")
+	folder := suiteSource(t)
+	binary := filepath.Join(folder, "suite.test")
+	run(t, folder, true, []string{"GOFLAGS=-mod=mod"}, "go", "test", "-c", "-o", binary, "./esdb")
+	t.Run("insecure", func(t *testing.T) {
+		n := startEventStore(t)
+		runSuite(t, folder, binary, suiteMode{
+			environment: []string{"EVENTSTORE_INSECURE=true", "ESDB_TEST_ADDRESS=" + hostOf(t, n.ConnectionString())},
+			passed:      86,
+			skipped:     []string{"TestStreams/AppendTests/appendToSystemStreamWithIncorrectCredentials", "TestStreams/ReadStreamTests/readStreamWithCredentialsOverride"},
+		})
+	})
+	t.Run("TLS", func(t *testing.T) {
+		data, others := t.TempDir(), t.TempDir()
+		n := startSecureEventStore(t, data)
+		startSecureEventStore(t, others) // for a CA that did not sign
+		for to, from := range map[string]string{
+			"ca/ca.crt": filepath.Join(data, "tls", "ca.crt"), "node/node.crt": filepath.Join(data, "tls", "node.crt"), "untrusted-ca/ca.crt": filepath.Join(others, "tls", "ca.crt"),
+		} {
+			pem, err := os.ReadFile(from)
+			if err != nil {
+				t.Fatal(err)
+			}
+			replaceFile(t, filepath.Join(folder, "certs", to), pem)
+		}
+		runSuite(t, folder, binary, suiteMode{
+			environment: []string{"EVENTSTORE_INSECURE=false", "ESDB_TEST_ADDRESS=" + hostOf(t, n.SecureConnectionString())},
+			passed:      97,
+		})
+	})
+}
+
+func hostOf(t *testing.T, address string) string {
+	t.Helper()
+	parsed, err := url.Parse(address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return parsed.Host
+}
+
+// suiteSource is a copy of the suite with our harness in place of its own.
+func suiteSource(t *testing.T) (folder string) {
+	t.Helper()
+	folder = filepath.Join(t.TempDir(), "suite")
 	if err := os.CopyFS(folder, os.DirFS(moduleFolder(t, eventStoreModule))); err != nil {
 		t.Fatal(err)
 	}
@@ -158,15 +202,15 @@ func TestEventStoreGoSuite(t *testing.T) {
 		t.Fatal(err)
 	}
 	replaceFile(t, filepath.Join(folder, "esdb", "containers_test.go"), harness)
-	n := startEventStore(t)
-	address := strings.TrimSuffix(strings.TrimPrefix(n.ConnectionString(), "esdb://"), "?tls=false")
-	environment := []string{"GOFLAGS=-mod=mod", "ESDB_TEST_ADDRESS=" + address, "EVENTSTORE_INSECURE=true", "CLUSTER=false"}
-	binary := filepath.Join(folder, "suite.test")
-	run(t, folder, true, environment, "go", "test", "-c", "-o", binary, "./esdb")
+	return folder
+}
+
+func runSuite(t *testing.T, folder, binary string, mode suiteMode) {
+	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Minute)
 	defer cancel()
 	command := exec.CommandContext(ctx, "go", "tool", "test2json", binary, "-test.v=test2json", "-test.timeout=9m", "-test.skip="+suiteSkips)
-	command.Dir, command.Env = filepath.Join(folder, "esdb"), append(os.Environ(), environment...)
+	command.Dir, command.Env = filepath.Join(folder, "esdb"), append(append(os.Environ(), "CLUSTER=false"), mode.environment...)
 	said, err := command.CombinedOutput()
 	results := suiteResults(t, said)
 	var skipped []string
@@ -181,8 +225,8 @@ func TestEventStoreGoSuite(t *testing.T) {
 	}
 	slices.Sort(skipped)
 	t.Logf("%d passed, skipped: %v", passed, skipped)
-	if err != nil || passed != suiteTests || !slices.Equal(skipped, suiteSkipped) {
-		t.Errorf("%d of %d passed, skipped %v: %v\n%s", passed, suiteTests, skipped, err, failuresOf(said))
+	if err != nil || passed != mode.passed || !slices.Equal(skipped, mode.skipped) {
+		t.Errorf("%d of %d passed, skipped %v: %v\n%s", passed, mode.passed, skipped, err, failuresOf(said))
 	}
 }
 
@@ -196,10 +240,13 @@ func moduleFolder(t *testing.T, module string) string {
 	return strings.TrimSpace(string(said))
 }
 
-// replaceFile writes a file that came from the module cache, where files may not be written.
+// replaceFile writes a file, also one that came from the module cache, where files may not be written.
 func replaceFile(t *testing.T, path string, content []byte) {
 	t.Helper()
-	if err := os.Chmod(path, 0o600); err != nil {
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Chmod(path, 0o600); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		t.Fatal(err)
 	}
 	if err := os.WriteFile(path, content, 0o600); err != nil {
