@@ -29,6 +29,8 @@ func Routes() Table {
 		"GET /proofs":               page,
 		"POST /proofs":              page,
 		"GET /certificates/{id}":    page,
+		"GET /bursts":               page,
+		"GET /bursts/{id}":          page,
 		"GET /reference":            page,
 		"GET /reference/{name}":     page,
 		"GET /plans":                page,

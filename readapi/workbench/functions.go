@@ -16,7 +16,7 @@ import (
 
 // functions are those that templates call.
 var functions = template.FuncMap{
-	"visible": visible, "typeset": typeset, "brief": brief, "linkable": linkable, "basis": view.BasisInWords, "shownBy": view.ShownBy, "reason": reasonInWords, "money": money, "seconds": seconds, "badge": badgeOf, "choice": chosen, "page": url.PathEscape, "scopes": scope.All,
+	"visible": visible, "typeset": typeset, "brief": brief, "linkable": linkable, "basis": view.BasisInWords, "shownBy": view.ShownBy, "reason": reasonInWords, "money": money, "seconds": seconds, "badge": badgeOf, "choice": chosen, "span": spanInWords, "page": url.PathEscape, "scopes": scope.All,
 }
 
 // visible is a text of anybody's as it can be shown: characters that are not seen, or that change the order in which others are, stand as

@@ -61,6 +61,8 @@ func (s Services) Register() {
 	s.get("/proofs", (*visit).proofsPage)
 	s.post("/proofs", (*visit).proofForm)
 	s.get("/certificates/{id}", (*visit).certificatePage)
+	s.get("/bursts", (*visit).burstsPage)
+	s.get("/bursts/{id}", (*visit).burstPage)
 	s.get("/reference", (*visit).referencePage)
 	s.get("/reference/{name}", (*visit).symbolPage)
 	s.get("/plans", (*visit).plansPage)

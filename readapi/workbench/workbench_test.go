@@ -171,7 +171,7 @@ func TestPagesAndTheirPolicy(t *testing.T) {
 	for path, want := range map[string][2]int{ // without a session, with one
 		"/": {200, 200}, "/?e=x%3Cy": {200, 200}, "/sign-in": {200, 200}, "/sign-up": {200, 200}, "/sign-in?next=%2Fplans": {200, 200}, "/runs/1": {401, 404}, "/runs/x": {404, 404}, "/runs/%3Cscript%3E": {404, 404},
 		"/history": {401, 200}, "/history?verdict=verified&query=%3C&status=": {401, 200}, "/history?status=nonsense": {401, 400}, "/history?from=x": {401, 400}, "/history?before=x": {401, 400}, "/jobs": {401, 200}, "/jobs?kind=qsim&status=lost": {401, 200}, "/jobs/x": {401, 404},
-		"/proofs": {401, 200}, "/account": {401, 200}, "/plans": {200, 200}, "/reference": {200, 200}, "/reference?q=%3Cscript%3E": {200, 200}, "/reference?offset=-1": {400, 400}, "/reference/Factor": {200, 200}, "/reference/Factr": {404, 404}, "/reference/a%2Fb%3F": {404, 404},
+		"/bursts": {401, 200}, "/bursts?before=x": {401, 400}, "/bursts/x": {401, 404}, "/proofs": {401, 200}, "/account": {401, 200}, "/plans": {200, 200}, "/reference": {200, 200}, "/reference?q=%3Cscript%3E": {200, 200}, "/reference?offset=-1": {400, 400}, "/reference/Factor": {200, 200}, "/reference/Factr": {404, 404}, "/reference/a%2Fb%3F": {404, 404},
 		"/certificates/x": {404, 404}, "/certificates/b3e2c1d0-5f4a-4c3b-8d2e-1f0a9b8c7d6e": {404, 404},
 	} {
 		for i, cookie := range []string{"", user.Cookie} {
@@ -424,4 +424,46 @@ func TestTokensAreMadeAndRevoked(t *testing.T) {
 	b.Has("main", "The token is revoked")
 	s.Do(t, http.MethodGet, "/api/history", "", "Authorization", "Bearer "+secret).Want(t, httpkit.InvalidToken)
 	clean(t, b)
+}
+
+// TestBursts: what an account did is listed, drawn and told in words; the drawing is looked at closer by its links, with and without scripts.
+func TestBursts(t *testing.T) {
+	b := browser.New(t)
+	s := served(t, apitest.Options{})
+	user := signIn(t, b, s)
+	b.Go(s.URL + "/bursts")
+	b.Has("main", "Nothing in seven days")
+	sound(t, b, "no bursts")
+	for i := range 5 {
+		user.Evaluate(t, fmt.Sprintf("%d+%d", i, i)).OK(t)
+		s.Clock.Pass(20 * time.Second)
+	}
+	hostile := "<b>\u202e\"'>"
+	user.Evaluate(t, hostile).OK(t)
+	b.Go(s.URL + "/bursts")
+	b.Until(`document.querySelector("td a") || (location.reload(), false)`)
+	b.Has("main", "6 evaluations")
+	sound(t, b, "bursts")
+	b.Click("td a")
+	b.Until(`document.querySelectorAll("svg.timeline path").length === 6`)
+	b.Has("main", "evaluation")
+	if made := b.Eval(`document.querySelectorAll("td b").length + ""`); made != "0" {
+		t.Error("a label became markup")
+	}
+	sound(t, b, "a burst")
+	b.Click("a.zoom:nth-of-type(2)") // closer to the beginning
+	b.Until(`document.querySelectorAll("svg.timeline path").length < 6`)
+	clean(t, b)
+	closer := b.Eval(`document.querySelector("a.zoom").getAttribute("href")`)
+	if page := user.Do(t, http.MethodGet, closer, "").OK(t); !strings.Contains(string(page.Body), "<svg class=\"timeline\"") {
+		t.Errorf("%s is no page of its own", closer)
+	}
+	b.Go(s.URL + "/bursts/" + strings.Repeat("0", 32))
+	b.Has("main", "no burst with this id")
+	for _, query := range []string{"?begin=x&end=1", "?begin=-5&end=99999999999999", "?begin=9&end=1", "?after=x"} {
+		burstPage := b.Eval(`"` + closer + `"`)
+		if status := user.Do(t, http.MethodGet, strings.SplitN(burstPage, "?", 2)[0]+query, "").Status; status != 200 && status != 400 {
+			t.Errorf("%s: %d", query, status)
+		}
+	}
 }

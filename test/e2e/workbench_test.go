@@ -83,6 +83,11 @@ func TestWorkbench(t *testing.T) {
 		b.Until(`document.querySelector("` + last + `.formula math")`)
 	}
 	picture(t, b, "evaluate-formulas")
+	b.Go(s.URL + "/bursts")
+	b.Until(`document.querySelector("td a") || (location.reload(), false)`)
+	b.Click("td a")
+	b.Until(`document.querySelector("svg.timeline path")`)
+	picture(t, b, "burst")
 	b.Go(s.URL + "/history?verdict=verified")
 	b.Has("#rows tbody", "Integrate[x^2 Sin[x], x]")
 	b.Go(s.URL + "/history")
