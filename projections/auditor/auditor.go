@@ -5,6 +5,7 @@ import (
 	"crypto/ed25519"
 	"errors"
 	"runtime"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -125,8 +126,8 @@ func Run(ctx context.Context, c Config) (report Report, err error) {
 	if err != nil {
 		return Report{}, err
 	}
-	findings, counts := auditor.End()
-	findings = append(append(findings, late...), end.Findings...)
+	judged, counts := auditor.End()
+	findings := slices.Concat([]audit.Finding{}, judged, late, end.Findings)
 	if end.Chained && !end.Anchored {
 		findings = append(findings, audit.Complete(audit.CheckChain, audit.KindNoAnchor, audit.Finding{Revision: -1}, "an anchor that is kept elsewhere", "none"))
 	}
