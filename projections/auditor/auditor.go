@@ -127,7 +127,7 @@ func Run(ctx context.Context, c Config) (report Report, err error) {
 		return Report{}, err
 	}
 	judged, counts := auditor.End()
-	findings := slices.Concat([]audit.Finding{}, judged, late, end.Findings)
+	findings := append([]audit.Finding{}, slices.Concat(judged, late, end.Findings)...) // never nil: JSON lists none
 	if end.Chained && !end.Anchored {
 		findings = append(findings, audit.Complete(audit.CheckChain, audit.KindNoAnchor, audit.Finding{Revision: -1}, "an anchor that is kept elsewhere", "none"))
 	}
