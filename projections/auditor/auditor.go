@@ -108,6 +108,9 @@ func Run(ctx context.Context, c Config) (report Report, err error) {
 	logID := ""
 	judge := func(it *audit.Item) error {
 		auditor.Take(it)
+		if compared != nil {
+			compared.books.take(it)
+		}
 		if it.NamesLog() {
 			logID = it.ID
 		}

@@ -14,6 +14,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/uuid"
 
@@ -45,6 +46,7 @@ type installation struct {
 	log    *audittest.Log
 	stored []audit.Stored
 	disk   *disk
+	named  string // the log's id as read models have it
 	export []byte // of the disk
 	keys   map[string]ed25519.PublicKey
 }
@@ -151,6 +153,14 @@ func (i *installation) project(t testing.TB, kept event.BlobReader) {
 	}
 	stop()
 	must(t, <-ended)
+	last := log[len(log)-1]
+	i.named, err = log.LogID(t.Context())
+	must(t, err)
+	reactions, err := projections.NewReactionState(t.Context(), db)
+	must(t, err)
+	must(t, reactions.CheckpointsOf(i.named).Save(t.Context(), "refunds", last.Position))
+	must(t, reactions.Park(t.Context(), projections.ParkedReaction{Reaction: "refunds", EventID: last.ID, Stream: last.Stream, Revision: int64(last.Revision),
+		EventName: last.Event.EventName(), Reason: "an error", ParkedAt: time.Date(2026, 8, 1, 12, 0, 0, 0, time.UTC)}))
 	must(t, db.Close())
 }
 
@@ -571,6 +581,49 @@ func (x *tamperer) changeRow() tampering {
 	}}
 }
 
+// changeBook changes, removes or inserts a checkpoint of a projection or a reaction, or what is parked.
+func (x *tamperer) changeBook() tampering {
+	path := filepath.Join(x.folder, fmt.Sprintf("readmodels-%d.db", x.number))
+	x.number++
+	content, err := os.ReadFile(strings.TrimPrefix(x.readModels(), "sqlite:"))
+	must(x.t, err)
+	must(x.t, os.WriteFile(path, content, 0o600))
+	db, err := projections.Open(x.t.Context(), "sqlite:"+path)
+	must(x.t, err)
+	defer func() { must(x.t, db.Close()) }()
+	var rows int
+	must(x.t, db.QueryRow("SELECT count(*) FROM projection_state").Scan(&rows))
+	row := x.random.IntN(rows)
+	var name, key string
+	must(x.t, db.QueryRow("SELECT name || '_v' || version, name || ' ' || version FROM projection_state ORDER BY name LIMIT 1 OFFSET ?", row).Scan(&name, &key))
+	one := fmt.Sprintf("rowid = (SELECT rowid FROM projection_state ORDER BY name LIMIT 1 OFFSET %d)", row)
+	changes := []struct{ statement, table, key string }{
+		{"UPDATE projection_state SET name = 'another' WHERE " + one, "projection_state", key},
+		{"UPDATE projection_state SET version = 'x' WHERE " + one, "projection_state", key},
+		{"UPDATE projection_state SET log_id = 'x' WHERE " + one, name, ""},
+		{"UPDATE projection_state SET position = 'x' WHERE " + one, "projection_state", key},
+		{"UPDATE projection_state SET position = position + 1, prepare = prepare + 1 WHERE " + one, name, ""},
+		{"UPDATE projection_state SET prepare = 'x' WHERE " + one, "projection_state", key},
+		{"UPDATE projection_state SET phase = 'x' WHERE " + one, "projection_state", key},
+		{"UPDATE projection_state SET reason = 'x' WHERE " + one, "projection_state", key},
+		{"UPDATE projection_state SET tables = 'x' WHERE " + one, "projection_state", key},
+		{"DELETE FROM projection_state WHERE " + one, "projection_state", key},
+		{"INSERT INTO projection_state SELECT 'another', version, log_id, position, prepare, phase, reason, tables FROM projection_state WHERE " + one, "projection_state", ""},
+		{"DROP TABLE projection_state", "projection_state", key},
+		{"UPDATE reaction_state SET position = 'x'", "reaction_state", "refunds " + x.named},
+		{"UPDATE reaction_state SET position = position + 1, prepare = prepare + 1", "reaction_state", "refunds " + x.named},
+		{"UPDATE reaction_parked SET stream = 'x'", "reaction_parked", ""},
+		{"UPDATE reaction_parked SET revision = revision + 1", "reaction_parked", ""},
+		{"UPDATE reaction_parked SET event_id = 'x'", "reaction_parked", "refunds x"},
+	}
+	change := changes[x.random.IntN(len(changes))]
+	_, err = db.Exec(change.statement)
+	must(x.t, err)
+	return tampering{what: change.statement, path: x.disk.dir, given: given{readModels: "sqlite:" + path}, found: func(f audit.Finding) bool {
+		return f.Severity == audit.Error && f.Table == change.table && (change.key == "" || f.Key == change.key)
+	}}
+}
+
 // TestTamperings changes a true installation at random, one thing at a time: each change is found, where it is.
 func TestTamperings(t *testing.T) {
 	i := newInstallation(t)
@@ -581,7 +634,7 @@ func TestTamperings(t *testing.T) {
 	}{
 		{"byte", x.flipByte}, {"byte with its checksum", x.flipByteAndChecksum}, {"records moved", x.moveRecords}, {"end cut", x.truncate},
 		{"field, chain made anew", x.forgeField}, {"order, chain made anew", x.forgeOrder}, {"signed, chain made anew", x.forgeSigned},
-		{"key, chain made anew", x.replaceKey}, {"row", x.changeRow},
+		{"key, chain made anew", x.replaceKey}, {"row", x.changeRow}, {"checkpoint or parked event", x.changeBook},
 		{"byte of an export", x.flipExportByte}, {"lines of an export moved", x.moveLines}, {"end of an export cut", x.cutExport},
 	}
 	found, without := map[string]int{}, 0
