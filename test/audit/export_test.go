@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -14,6 +15,7 @@ import (
 
 	"reckon/domain"
 	"reckon/domain/audit"
+	"reckon/domain/audit/audittest"
 	"reckon/eventstore"
 	"reckon/eventstore/export"
 	"reckon/eventstore/node"
@@ -151,5 +153,20 @@ func TestPartsOfALogAreNotAudited(t *testing.T) {
 	must(t, os.WriteFile(file, []byte("{\"format\":\"reckon-export\",\"version\":1,\"after\":0}\n"), 0o600))
 	if _, err := (auditor.Export{Path: file, Anchors: i.disk.anchors(every)}).Read(t.Context(), func(audit.Stored) error { return nil }); err == nil || !strings.Contains(err.Error(), "hash chain") {
 		t.Errorf("%v", err)
+	}
+}
+
+// TestUsageOfADamagedLogIsNotCounted: given a log that cannot be read to its end, in a folder or an export, then no usage is counted of the
+// part before.
+func TestUsageOfADamagedLogIsNotCounted(t *testing.T) {
+	x := &tamperer{installation: newInstallation(t), t: t, random: rand.New(rand.NewPCG(*seed, 0))}
+	usage := func(source auditor.Source) error {
+		return auditor.ReadUsage(t.Context(), source, audit.Reader{Catalogue: domain.Catalogue(), Unmarshal: eventstore.Unmarshal}, audit.NewUsage(audittest.Alice, "", ""))
+	}
+	must(t, usage(sourceOf(x.disk.dir, nil)))
+	for _, change := range []tampering{x.flipByte(), x.moveRecords(), x.flipExportByte(), x.moveLines()} {
+		if err := usage(sourceOf(change.path, nil)); err == nil || !strings.Contains(err.Error(), "cannot be read to its end") {
+			t.Errorf("%s: %v", change.what, err)
+		}
 	}
 }
