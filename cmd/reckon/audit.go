@@ -19,6 +19,7 @@ import (
 	"reckon/domain/event"
 	"reckon/domain/keys"
 	"reckon/eventstore"
+	"reckon/eventstore/node/eventlog"
 	"reckon/internal/blobs"
 	"reckon/internal/progress"
 	"reckon/projections/auditor"
@@ -33,7 +34,8 @@ type auditCommands struct {
 // auditSource says where a log is read.
 type auditSource struct {
 	Data       string `help:"Data folder, or the folder of a log alone: stopped, copied, or in use by a server." default:"reckon-data" placeholder:"DIR"`
-	Eventstore string `help:"Read the log from a server instead: unix:PATH of a node's socket, or esdb://user:password@host:port." placeholder:"ADDRESS"`
+	Export     string `help:"Read the log from this file instead, which reckon node export wrote." type:"path" placeholder:"FILE" xor:"source"`
+	Eventstore string `help:"Read the log from a server instead: unix:PATH of a node's socket, or esdb://user:password@host:port." placeholder:"ADDRESS" xor:"source"`
 	Insecure   bool   `help:"Accept an esdb:// address without TLS or without credentials." name:"insecure-eventstore"`
 }
 
@@ -137,15 +139,15 @@ func isWrong(findings []audit.Finding) bool {
 	return false
 }
 
-// logFolder is the folder of the log in a data folder, or the folder itself; false: the source is no folder.
-func (s auditSource) logFolder() (string, bool) {
-	if s.Eventstore != "" {
-		return "", false
-	}
+// isFolder tells whether the source is a folder, whose blobs and read models may lie beside the log.
+func (s auditSource) isFolder() bool { return s.Eventstore == "" && s.Export == "" }
+
+// logFolder is the folder of the log in a data folder, or the folder itself.
+func (s auditSource) logFolder() string {
 	if inside := filepath.Join(s.Data, "eventstore"); isFolder(inside) {
-		return inside, true
+		return inside
 	}
-	return s.Data, true
+	return s.Data
 }
 
 func isFolder(path string) bool {
@@ -154,20 +156,22 @@ func isFolder(path string) bool {
 }
 
 // open returns the source of a log.
-func (s auditSource) open(ctx context.Context, anchors []string) (auditor.Source, func(), error) {
-	if folder, local := s.logFolder(); local {
-		source := auditor.Folder{Dir: folder}
-		for _, path := range anchors {
-			anchor, err := readAnchor(path)
-			if err != nil {
-				return nil, nil, err
-			}
-			source.Anchors = append(source.Anchors, *anchor)
+func (s auditSource) open(ctx context.Context, anchorFiles []string) (auditor.Source, func(), error) {
+	var anchors []eventlog.Anchor
+	for _, path := range anchorFiles {
+		anchor, err := readAnchor(path)
+		if err != nil {
+			return nil, nil, err
 		}
-		return source, func() {}, nil
+		anchors = append(anchors, *anchor)
 	}
-	if len(anchors) > 0 {
-		return nil, nil, errors.New("--anchor: a server does not show the hash chain; audit the folder of its log, or a backup of it")
+	switch {
+	case s.Export != "":
+		return auditor.Export{Path: s.Export, Anchors: anchors}, func() {}, nil
+	case s.isFolder():
+		return auditor.Folder{Dir: s.logFolder(), Anchors: anchors}, func() {}, nil
+	case len(anchors) > 0:
+		return nil, nil, errors.New("--anchor: a server does not show the hash chain; audit the folder of its log, or a backup or an export of it")
 	}
 	store, err := connect(ctx, s.Eventstore, s.Insecure)
 	if err != nil {
@@ -183,7 +187,7 @@ func (c *auditLogCmd) openBlobs(ctx context.Context) (event.BlobReader, error) {
 	case c.Blobs == "none":
 		return nil, nil
 	case c.Blobs == "":
-		if address.Folder = filepath.Join(c.Data, "blobs"); !isFolder(address.Folder) {
+		if address.Folder = filepath.Join(c.Data, "blobs"); c.Export != "" || !isFolder(address.Folder) {
 			return nil, nil
 		}
 	case strings.Contains(c.Blobs, "://"):
@@ -202,7 +206,7 @@ func (c *auditLogCmd) readModels(hasBlobs bool) string {
 		return ""
 	case "":
 		path := filepath.Join(c.Data, "readmodels.db")
-		if _, err := os.Stat(path); err != nil || !hasBlobs || c.Eventstore != "" {
+		if _, err := os.Stat(path); err != nil || !hasBlobs || !c.isFolder() {
 			return ""
 		}
 		return "sqlite:" + path

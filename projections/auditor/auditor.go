@@ -4,7 +4,9 @@ import (
 	"context"
 	"crypto/ed25519"
 	"errors"
+	"fmt"
 	"runtime"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -107,6 +109,9 @@ func Run(ctx context.Context, c Config) (report Report, err error) {
 	logID := ""
 	judge := func(it *audit.Item) error {
 		auditor.Take(it)
+		if compared != nil {
+			compared.books.take(it)
+		}
 		if it.NamesLog() {
 			logID = it.ID
 		}
@@ -125,8 +130,8 @@ func Run(ctx context.Context, c Config) (report Report, err error) {
 	if err != nil {
 		return Report{}, err
 	}
-	findings, counts := auditor.End()
-	findings = append(append(findings, late...), end.Findings...)
+	judged, counts := auditor.End()
+	findings := append([]audit.Finding{}, slices.Concat(judged, late, end.Findings)...) // never nil: JSON lists none
 	if end.Chained && !end.Anchored {
 		findings = append(findings, audit.Complete(audit.CheckChain, audit.KindNoAnchor, audit.Finding{Revision: -1}, "an anchor that is kept elsewhere", "none"))
 	}
@@ -149,12 +154,16 @@ func Run(ctx context.Context, c Config) (report Report, err error) {
 		Counts: counts, Findings: findings, Elapsed: time.Since(begun)}, nil
 }
 
-// ReadUsage counts what an account used, over the whole log. What an audit would find is not looked for.
+// ReadUsage counts what an account used, over the whole log. Nothing else that an audit would find is looked for. Errors: that of the
+// source, and one for a log that is damaged, of which a part was counted.
 func ReadUsage(ctx context.Context, source Source, reader audit.Reader, u *audit.Usage) error {
-	_, err := readAhead(ctx, source, reader, runtime.GOMAXPROCS(0), func(it *audit.Item) error {
+	end, err := readAhead(ctx, source, reader, runtime.GOMAXPROCS(0), func(it *audit.Item) error {
 		u.Take(it)
 		return nil
 	})
+	if err == nil && len(end.Findings) > 0 {
+		err = fmt.Errorf("the log cannot be read to its end, so that nothing is counted; `reckon audit` says more: %s", end.Findings[0])
+	}
 	return err
 }
 

@@ -48,24 +48,36 @@ func (f Folder) Read(ctx context.Context, visit func(audit.Stored) error) (End, 
 	})
 	end := End{Position: report.Records, Link: report.Chain, Chained: true, Anchored: len(f.Anchors) > 0}
 	var damage *eventlog.CorruptError
-	var other *eventlog.AnchorError
 	switch {
-	case err == nil:
 	case errors.As(err, &damage):
-		place := audit.Finding{Revision: -1, Position: damage.Position}
-		if place.Position == 0 { // the head file: what it should name comes after what was read
-			place.Position = report.Records + 1
+		position := damage.Position
+		if position == 0 { // the head file: what it should name comes after what was read
+			position = report.Records + 1
 		}
-		end.Findings = append(end.Findings, audit.Complete(audit.CheckChain, audit.KindUnreadable, place, "the record that was appended", fmt.Sprintf("%s, byte %d: %s", damage.File, damage.Offset, damage.Reason)))
+		end.Findings = append(end.Findings, unreadable(position, fmt.Sprintf("%s, byte %d: %s", damage.File, damage.Offset, damage.Reason)))
 		err = nil
-	case errors.As(err, &other):
-		place := audit.Finding{Revision: -1, Position: min(other.Anchor.Position, other.End+1)}
-		end.Findings = append(end.Findings, audit.Complete(audit.CheckChain, audit.KindAnchor, place,
-			fmt.Sprintf("the record that was noted at position %d, link %s", other.Anchor.Position, other.Anchor.Link),
-			fmt.Sprintf("%s; positions 1 to %d are those that were noted", other.Reason, other.Agrees)))
-		err = nil
+	default:
+		err = end.anchored(err)
 	}
 	return end, err
+}
+
+// unreadable is the finding that a log cannot be read on from a position.
+func unreadable(position uint64, found string) audit.Finding {
+	return audit.Complete(audit.CheckChain, audit.KindUnreadable, audit.Finding{Revision: -1, Position: position}, "the record that was appended", found)
+}
+
+// anchored makes a finding of an anchor that differs, and returns any other error.
+func (e *End) anchored(err error) error {
+	var other *eventlog.AnchorError
+	if !errors.As(err, &other) {
+		return err
+	}
+	place := audit.Finding{Revision: -1, Position: min(other.Anchor.Position, other.End+1)}
+	e.Findings = append(e.Findings, audit.Complete(audit.CheckChain, audit.KindAnchor, place,
+		fmt.Sprintf("the record that was noted at position %d, link %s", other.Anchor.Position, other.Anchor.Link),
+		fmt.Sprintf("%s; positions 1 to %d are those that were noted", other.Reason, other.Agrees)))
+	return nil
 }
 
 // Store is a log that is reached through its server.

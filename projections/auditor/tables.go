@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"reckon/domain/audit"
 	"reckon/domain/event"
@@ -20,6 +21,7 @@ const maxDifferences = 1000
 // tables compares read models with what their projections make of the log, in a SQLite file of its own.
 type tables struct {
 	replay *engine.Replay
+	books  *books
 	close  []func() error
 }
 
@@ -46,11 +48,17 @@ func openTables(ctx context.Context, address string, blobs event.BlobReader) (t 
 		return t, err
 	}
 	t.close = append(t.close, fresh.Close)
-	if t.replay, err = engine.NewReplay(ctx, fresh, have, projections.New(fresh, blobs).All()...); err != nil {
+	models := projections.New(fresh, blobs).All()
+	if t.replay, err = engine.NewReplay(ctx, fresh, have, models...); err != nil {
 		return t, fmt.Errorf("read models: %w", err)
 	}
 	t.close = append(t.close, t.replay.Close)
-	return t, nil
+	made := map[string]string{}
+	for _, m := range models {
+		made[bookKey(m.Name, fmt.Sprint(m.Version))] = strings.Join(m.TableNames(fresh), ",")
+	}
+	t.books, err = readBooks(ctx, t.replay.Reading(), made)
+	return t, err
 }
 
 // Close removes what was made, last things first.
@@ -88,5 +96,5 @@ func (t *tables) compare(ctx context.Context, logID string, end uint64) (finding
 		findings = append(findings, audit.Complete(audit.CheckTables, audit.KindRow, audit.Finding{Revision: -1, Table: "more"}, "no more differences", fmt.Sprintf("the comparison ended after %d", maxDifferences)))
 		err = nil
 	}
-	return findings, err
+	return append(findings, t.books.compare(logID, end)...), err
 }

@@ -71,27 +71,67 @@ func NewReplay(ctx context.Context, fresh, have *bun.DB, projections ...Projecti
 	}
 	r := &Replay{fresh: fresh, have: have, read: read, writer: &writer{db: fresh}}
 	for _, p := range projections {
-		m := &replayed{Projection: p, row: stateRow{Name: p.Name, Version: p.Version}, parked: map[string]event.Revision{}}
-		switch err := read.NewSelect().Model(&m.row).WherePK().Scan(ctx); {
-		case errors.Is(err, sql.ErrNoRows):
-		case err != nil:
-			return nil, errors.Join(fmt.Errorf("checkpoint of %s: %w", p.id(), err), read.Rollback())
-		default:
-			m.found = true
-		}
-		var parked []parkedRow
-		if err := read.NewSelect().Model(&parked).Where("name = ? AND version = ?", p.Name, p.Version).Order("revision DESC").Scan(ctx); err != nil {
-			return nil, errors.Join(fmt.Errorf("parked events of %s: %w", p.id(), err), read.Rollback())
-		}
-		for _, row := range parked {
-			m.parked[row.Stream] = event.Revision(row.Revision)
-		}
+		r.models = append(r.models, &replayed{Projection: p, row: stateRow{Name: p.Name, Version: p.Version}, parked: map[string]event.Revision{}})
 		if err := p.createTables(ctx, fresh); err != nil {
 			return nil, errors.Join(err, read.Rollback())
 		}
-		r.models = append(r.models, m)
+	}
+	if err := errors.Join(r.readCheckpoints(ctx), r.readParked(ctx)); err != nil {
+		return nil, errors.Join(err, read.Rollback())
 	}
 	return r, nil
+}
+
+// Reading is the transaction in which the other database is read.
+func (r *Replay) Reading() bun.IDB { return r.read }
+
+// model is the projection of a row; nil: another one, or another version.
+func (r *Replay) model(name string, version int) *replayed {
+	for _, m := range r.models {
+		if m.Name == name && m.Version == version {
+			return m
+		}
+	}
+	return nil
+}
+
+func (r *Replay) readCheckpoints(ctx context.Context) error {
+	return readRows(ctx, r, func(row *stateRow) {
+		if m := r.model(row.Name, row.Version); m != nil {
+			m.row, m.found = *row, true
+		}
+	})
+}
+
+func (r *Replay) readParked(ctx context.Context) error {
+	return readRows(ctx, r, func(row *parkedRow) {
+		m := r.model(row.Name, row.Version)
+		if m == nil {
+			return
+		}
+		if first, parked := m.parked[row.Stream]; !parked || event.Revision(row.Revision) < first {
+			m.parked[row.Stream] = event.Revision(row.Revision)
+		}
+	})
+}
+
+// readRows visits the rows of a table of the other database that its types can hold; whoever compares the table names the others.
+func readRows[R any](ctx context.Context, r *Replay, visit func(*R)) (err error) {
+	there, err := hasTable(ctx, r.read, r.have.Table(reflect.TypeFor[R]()).Name)
+	if err != nil || !there {
+		return err
+	}
+	rows, err := r.read.NewSelect().Model((*R)(nil)).Rows(ctx)
+	if err != nil {
+		return err
+	}
+	w := &walk[R]{db: r.have, rows: rows}
+	for err = w.next(ctx); err == nil && w.row != nil; err = w.next(ctx) {
+		if w.bad == nil {
+			visit(w.row)
+		}
+	}
+	return errors.Join(err, rows.Close())
 }
 
 // Close ends the reading.
@@ -149,7 +189,14 @@ func (r *Replay) Compare(ctx context.Context, logID string, end event.Position, 
 		return err
 	}
 	for _, m := range r.models {
-		if difference, ok := m.compareState(logID, end); !ok {
+		difference, ok := m.compareState(logID, end)
+		if !m.found {
+			var err error
+			if difference, err = r.withoutCheckpoint(ctx, m, difference); err != nil {
+				return err
+			}
+		}
+		if !ok {
 			if err := report(difference); err != nil {
 				return err
 			}
@@ -187,6 +234,22 @@ func hasTable(ctx context.Context, db bun.IDB, table string) (there bool, err er
 	}
 	err = db.NewRaw(query, table).Scan(ctx, &there)
 	return there, err
+}
+
+// withoutCheckpoint is the difference of a projection without a checkpoint: its tables are made and removed together with that, so
+// that it was removed, or changed, where they are there.
+func (r *Replay) withoutCheckpoint(ctx context.Context, m *replayed, d Difference) (Difference, error) {
+	for _, t := range m.Tables {
+		there, err := hasTable(ctx, r.read, t.tableName(r.have))
+		if err != nil {
+			return d, err
+		}
+		if there {
+			return Difference{Kind: Missing, Projection: m.id(), Table: r.have.Table(reflect.TypeFor[stateRow]()).Name, Key: fmt.Sprint(m.Name, " ", m.Version),
+				Want: "a checkpoint of table " + t.tableName(r.have), Have: "none that can be read"}, nil
+		}
+	}
+	return d, nil
 }
 
 func (m *replayed) compareState(logID string, end event.Position) (d Difference, ok bool) {

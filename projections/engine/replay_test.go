@@ -117,6 +117,12 @@ func TestReplay(t *testing.T) {
 		set("DROP TABLE certificates_v1")
 		only("a table that is gone", engine.State, slices.DeleteFunc(differences(t, db, replayLogID, log), func(d engine.Difference) bool { return d.Table != "certificates_v1" }))
 		set("DELETE FROM projection_state")
+		only("checkpoints that are gone", engine.Missing, differences(t, db, replayLogID, log)[:1])
+		for _, p := range models {
+			for _, table := range p.TableNames(db) {
+				set("DROP TABLE IF EXISTS " + table)
+			}
+		}
 		only("never built", engine.Behind, differences(t, db, replayLogID, log))
 	})
 }

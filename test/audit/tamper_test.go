@@ -10,9 +10,11 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/uuid"
 
@@ -44,6 +46,8 @@ type installation struct {
 	log    *audittest.Log
 	stored []audit.Stored
 	disk   *disk
+	named  string // the log's id as read models have it
+	export []byte // of the disk
 	keys   map[string]ed25519.PublicKey
 }
 
@@ -54,6 +58,11 @@ func newInstallation(t testing.TB) *installation {
 	i := &installation{folder: t.TempDir(), log: audittest.True(), keys: map[string]ed25519.PublicKey{}}
 	i.stored = storedOf(t, i.log)
 	i.disk = i.write(t, filepath.Join(i.folder, "log"), i.stored)
+	file := filepath.Join(i.folder, "true"+exportSuffix)
+	exportTo(t, i.disk.dir, file)
+	var err error
+	i.export, err = os.ReadFile(file)
+	must(t, err)
 	kept, err := blobs.OpenFolder(filepath.Join(i.folder, "blobs"))
 	must(t, err)
 	for _, content := range i.log.Blobs {
@@ -144,6 +153,14 @@ func (i *installation) project(t testing.TB, kept event.BlobReader) {
 	}
 	stop()
 	must(t, <-ended)
+	last := log[len(log)-1]
+	i.named, err = log.LogID(t.Context())
+	must(t, err)
+	reactions, err := projections.NewReactionState(t.Context(), db)
+	must(t, err)
+	must(t, reactions.CheckpointsOf(i.named).Save(t.Context(), "refunds", last.Position))
+	must(t, reactions.Park(t.Context(), projections.ParkedReaction{Reaction: "refunds", EventID: last.ID, Stream: last.Stream, Revision: int64(last.Revision),
+		EventName: last.Event.EventName(), Reason: "an error", ParkedAt: time.Date(2026, 8, 1, 12, 0, 0, 0, time.UTC)}))
 	must(t, db.Close())
 }
 
@@ -158,21 +175,30 @@ type given struct {
 	readModels string
 }
 
-func (i *installation) audit(t testing.TB, dir string, g given) []audit.Finding {
+// sourceOf is the source of a log in a folder or an export.
+func sourceOf(path string, anchors []eventlog.Anchor) auditor.Source {
+	if strings.HasSuffix(path, exportSuffix) {
+		return auditor.Export{Path: path, Anchors: anchors}
+	}
+	return auditor.Folder{Dir: path, Anchors: anchors}
+}
+
+func (i *installation) audit(t testing.TB, source auditor.Source, g given) auditor.Report {
 	t.Helper()
 	report, err := auditor.Run(t.Context(), auditor.Config{
-		Source: auditor.Folder{Dir: dir, Anchors: g.anchors}, Blobs: blobs.ExistingFolder(filepath.Join(i.folder, "blobs")), OutsideKeys: g.keys,
+		Source: source, Blobs: blobs.ExistingFolder(filepath.Join(i.folder, "blobs")), OutsideKeys: g.keys,
 		ReadModels: g.readModels, Reader: audit.Reader{Catalogue: domain.Catalogue(), Unmarshal: eventstore.Unmarshal},
 	})
 	must(t, err)
-	return report.Findings
+	report.Elapsed = 0
+	return report
 }
 
 // TestTheTrueInstallationIsClean: given log, blobs, tables, keys and anchors that nobody touched, nothing is found, and the files that
 // this test writes are those of the format.
 func TestTheTrueInstallationIsClean(t *testing.T) {
 	i := newInstallation(t)
-	for _, f := range i.audit(t, i.disk.dir, given{i.disk.anchors(every), i.keys, i.readModels()}) {
+	for _, f := range i.audit(t, sourceOf(i.disk.dir, i.disk.anchors(every)), given{keys: i.keys, readModels: i.readModels()}).Findings {
 		t.Error(f)
 	}
 	report, err := eventlog.VerifyFolder(t.Context(), i.disk.dir, nil)
@@ -187,7 +213,7 @@ type tampering struct {
 	// found tells whether a finding is about it, at its place.
 	found func(audit.Finding) bool
 	given given
-	dir   string // of the log
+	path  string // of the log: a folder, or an export
 }
 
 type tamperer struct {
@@ -257,7 +283,7 @@ func (x *tamperer) flipByte() tampering {
 			}
 		}
 	}
-	return tampering{what: fmt.Sprintf("byte %d of %s", offset, name), found: damagedAt(position), dir: dir}
+	return tampering{what: fmt.Sprintf("byte %d of %s", offset, name), found: damagedAt(position), path: dir}
 }
 
 // flipByteAndChecksum flips a byte of a record and makes the record's checksum right.
@@ -269,7 +295,7 @@ func (x *tamperer) flipByteAndChecksum() tampering {
 		setChecksum(b, at)
 		return b
 	})
-	return tampering{what: fmt.Sprintf("byte %d of %s with its checksum", offset, at.file), found: damagedAt(at.position), dir: dir}
+	return tampering{what: fmt.Sprintf("byte %d of %s with its checksum", offset, at.file), found: damagedAt(at.position), path: dir}
 }
 
 // moveRecords removes, repeats or exchanges whole records of a file.
@@ -295,7 +321,7 @@ func (x *tamperer) moveRecords() tampering {
 			return slices.Concat(before, other, one, after)
 		}
 	})
-	return tampering{what: fmt.Sprintf("record %d %s", at.position, what), found: damagedAt(position), dir: dir}
+	return tampering{what: fmt.Sprintf("record %d %s", at.position, what), found: damagedAt(position), path: dir}
 }
 
 // truncate cuts the log and makes HEAD anew; what was kept elsewhere is the end of the true log.
@@ -311,7 +337,7 @@ func (x *tamperer) truncate() tampering {
 	}
 	must(x.t, os.WriteFile(filepath.Join(dir, "HEAD"), x.disk.head(last), 0o600))
 	anchors := x.disk.anchors(every)
-	return tampering{what: fmt.Sprintf("cut after %d", last), dir: dir, given: given{anchors: anchors[len(anchors)-1:]},
+	return tampering{what: fmt.Sprintf("cut after %d", last), path: dir, given: given{anchors: anchors[len(anchors)-1:]},
 		found: func(f audit.Finding) bool { return f.Kind == audit.KindAnchor && f.Position == last+1 }}
 }
 
@@ -369,7 +395,7 @@ func (x *tamperer) forgeField() tampering {
 	*part = changed
 	dir := x.dir()
 	x.write(x.t, dir, all)
-	return tampering{what: fmt.Sprintf("%s of %s at %d, the log written anew", path, all[n].Name, n+1), dir: dir, given: given{anchors: x.disk.anchors(every)}, found: rewrittenAt(uint64(n + 1))}
+	return tampering{what: fmt.Sprintf("%s of %s at %d, the log written anew", path, all[n].Name, n+1), path: dir, given: given{anchors: x.disk.anchors(every)}, found: rewrittenAt(uint64(n + 1))}
 }
 
 // forgeOrder removes, repeats or exchanges events and writes the whole log anew, with positions and revisions right.
@@ -395,7 +421,7 @@ func (x *tamperer) forgeOrder() tampering {
 	}
 	dir := x.dir()
 	x.write(x.t, dir, all)
-	return tampering{what: fmt.Sprintf("event %d %s, the log written anew", n+1, what), dir: dir, given: given{anchors: x.disk.anchors(every)}, found: rewrittenAt(uint64(n + 1))}
+	return tampering{what: fmt.Sprintf("event %d %s, the log written anew", n+1, what), path: dir, given: given{anchors: x.disk.anchors(every)}, found: rewrittenAt(uint64(n + 1))}
 }
 
 // signedFields are what a receipt's signature covers, in the event of the run.
@@ -454,7 +480,7 @@ func (x *tamperer) forgeSigned() tampering {
 	dir := x.dir()
 	x.write(x.t, dir, all)
 	place := all[n]
-	return tampering{what: fmt.Sprintf("%s at %d made %s, the log written anew", place.Name, n+1, data), dir: dir, found: func(f audit.Finding) bool {
+	return tampering{what: fmt.Sprintf("%s at %d made %s, the log written anew", place.Name, n+1, data), path: dir, found: func(f audit.Finding) bool {
 		return strings.HasPrefix(string(f.Kind), "receipt.") && f.Stream == place.Stream && f.Position == uint64(n+1) && f.Severity == audit.Error
 	}}
 }
@@ -475,7 +501,7 @@ func (x *tamperer) replaceKey() tampering {
 		must(x.t, err)
 	}
 	x.write(x.t, dir, all)
-	return tampering{what: "the first key " + what, dir: dir, given: given{keys: outside}, found: func(f audit.Finding) bool {
+	return tampering{what: "the first key " + what, path: dir, given: given{keys: outside}, found: func(f audit.Finding) bool {
 		return slices.Contains(kinds, f.Kind) && f.Position == uint64(n+1) && f.Stream == keys.Stream
 	}}
 }
@@ -549,9 +575,52 @@ func (x *tamperer) changeRow() tampering {
 	if n, _ := changed.RowsAffected(); n != 1 {
 		x.t.Fatalf("%s changed %d rows", statement, n)
 	}
-	return tampering{what: statement, dir: x.disk.dir, given: given{readModels: "sqlite:" + path}, found: func(f audit.Finding) bool {
+	return tampering{what: statement, path: x.disk.dir, given: given{readModels: "sqlite:" + path}, found: func(f audit.Finding) bool {
 		// A column that does not hold what its type can is named with its row only.
 		return f.Kind == kind && f.Table == table && f.Key == id && (f.Column == column || f.Column == "" && kind == audit.KindRow)
+	}}
+}
+
+// changeBook changes, removes or inserts a checkpoint of a projection or a reaction, or what is parked.
+func (x *tamperer) changeBook() tampering {
+	path := filepath.Join(x.folder, fmt.Sprintf("readmodels-%d.db", x.number))
+	x.number++
+	content, err := os.ReadFile(strings.TrimPrefix(x.readModels(), "sqlite:"))
+	must(x.t, err)
+	must(x.t, os.WriteFile(path, content, 0o600))
+	db, err := projections.Open(x.t.Context(), "sqlite:"+path)
+	must(x.t, err)
+	defer func() { must(x.t, db.Close()) }()
+	var rows int
+	must(x.t, db.QueryRow("SELECT count(*) FROM projection_state").Scan(&rows))
+	row := x.random.IntN(rows)
+	var name, key string
+	must(x.t, db.QueryRow("SELECT name || '_v' || version, name || ' ' || version FROM projection_state ORDER BY name LIMIT 1 OFFSET ?", row).Scan(&name, &key))
+	one := fmt.Sprintf("rowid = (SELECT rowid FROM projection_state ORDER BY name LIMIT 1 OFFSET %d)", row)
+	changes := []struct{ statement, table, key string }{
+		{"UPDATE projection_state SET name = 'another' WHERE " + one, "projection_state", key},
+		{"UPDATE projection_state SET version = 'x' WHERE " + one, "projection_state", key},
+		{"UPDATE projection_state SET log_id = 'x' WHERE " + one, name, ""},
+		{"UPDATE projection_state SET position = 'x' WHERE " + one, "projection_state", key},
+		{"UPDATE projection_state SET position = position + 1, prepare = prepare + 1 WHERE " + one, name, ""},
+		{"UPDATE projection_state SET prepare = 'x' WHERE " + one, "projection_state", key},
+		{"UPDATE projection_state SET phase = 'x' WHERE " + one, "projection_state", key},
+		{"UPDATE projection_state SET reason = 'x' WHERE " + one, "projection_state", key},
+		{"UPDATE projection_state SET tables = 'x' WHERE " + one, "projection_state", key},
+		{"DELETE FROM projection_state WHERE " + one, "projection_state", key},
+		{"INSERT INTO projection_state SELECT 'another', version, log_id, position, prepare, phase, reason, tables FROM projection_state WHERE " + one, "projection_state", ""},
+		{"DROP TABLE projection_state", "projection_state", key},
+		{"UPDATE reaction_state SET position = 'x'", "reaction_state", "refunds " + x.named},
+		{"UPDATE reaction_state SET position = position + 1, prepare = prepare + 1", "reaction_state", "refunds " + x.named},
+		{"UPDATE reaction_parked SET stream = 'x'", "reaction_parked", ""},
+		{"UPDATE reaction_parked SET revision = revision + 1", "reaction_parked", ""},
+		{"UPDATE reaction_parked SET event_id = 'x'", "reaction_parked", "refunds x"},
+	}
+	change := changes[x.random.IntN(len(changes))]
+	_, err = db.Exec(change.statement)
+	must(x.t, err)
+	return tampering{what: change.statement, path: x.disk.dir, given: given{readModels: "sqlite:" + path}, found: func(f audit.Finding) bool {
+		return f.Severity == audit.Error && f.Table == change.table && (change.key == "" || f.Key == change.key)
 	}}
 }
 
@@ -565,23 +634,33 @@ func TestTamperings(t *testing.T) {
 	}{
 		{"byte", x.flipByte}, {"byte with its checksum", x.flipByteAndChecksum}, {"records moved", x.moveRecords}, {"end cut", x.truncate},
 		{"field, chain made anew", x.forgeField}, {"order, chain made anew", x.forgeOrder}, {"signed, chain made anew", x.forgeSigned},
-		{"key", x.replaceKey}, {"row", x.changeRow},
+		{"key, chain made anew", x.replaceKey}, {"row", x.changeRow}, {"checkpoint or parked event", x.changeBook},
+		{"byte of an export", x.flipExportByte}, {"lines of an export moved", x.moveLines}, {"end of an export cut", x.cutExport},
 	}
 	found, without := map[string]int{}, 0
 	for n := range *tamperings {
 		way := ways[n%len(ways)]
 		change := way.make()
-		findings := i.audit(t, change.dir, change.given)
+		report := i.audit(t, sourceOf(change.path, change.given.anchors), change.given)
+		findings := report.Findings
 		if !slices.ContainsFunc(findings, change.found) {
 			t.Errorf("%d, %s: %s: not found where it is; found was %v", n, way.name, change.what, findings)
 			continue
 		}
 		found[way.name]++
-		if strings.HasSuffix(way.name, "made anew") && len(change.given.anchors) > 0 && isFound(i.audit(t, change.dir, given{})) {
-			without++
+		if strings.HasSuffix(way.name, "made anew") {
+			if len(change.given.anchors) > 0 && isFound(i.audit(t, sourceOf(change.path, nil), given{}).Findings) {
+				without++
+			}
+			file := change.path + exportSuffix
+			exportTo(t, change.path, file)
+			if other := i.audit(t, sourceOf(file, change.given.anchors), change.given); !reflect.DeepEqual(other, report) {
+				t.Errorf("%d, %s: %s: the export says\n%+v\nand the folder\n%+v", n, way.name, change.what, other, report)
+			}
+			must(t, os.Remove(file))
 		}
-		if change.dir != i.disk.dir {
-			must(t, os.RemoveAll(change.dir))
+		if change.path != i.disk.dir {
+			must(t, os.RemoveAll(change.path))
 		}
 	}
 	t.Logf("found and located: %v of %d", found, *tamperings)

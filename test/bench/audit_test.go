@@ -40,40 +40,44 @@ const (
 )
 
 // BenchmarkAudit measures an audit of a log's folder, as a ratio to reading it with all its checksums and links and verifying the
-// signature of each receipt, on as many cores.
+// signature of each receipt, on as many cores: in turns, by the time of the cores, which what else the machine does changes least,
+// and by the clock.
 func BenchmarkAudit(b *testing.B) {
 	dir := filepath.Join(b.TempDir(), "log")
 	public := auditLog(b, dir)
 	for b.Loop() {
-		audited, bare := time.Duration(1<<62), time.Duration(1<<62)
+		var audited, bare duration
 		var counts audit.Counts
+		var heap uint64
 		for range *auditRounds {
-			begun := time.Now()
-			report, err := auditor.Run(b.Context(), auditor.Config{Source: auditor.Folder{Dir: dir}, Reader: audit.Reader{Catalogue: domain.Catalogue(), Unmarshal: eventstore.Unmarshal}})
-			audited = min(audited, time.Since(begun))
-			if err != nil {
-				b.Fatal(err)
-			}
-			for _, f := range report.Findings {
-				if f.Severity != audit.Note {
-					b.Fatal(f)
+			audited.keepBest(measured(b, func() {
+				report, err := auditor.Run(b.Context(), auditor.Config{Source: auditor.Folder{Dir: dir}, Reader: audit.Reader{Catalogue: domain.Catalogue(), Unmarshal: eventstore.Unmarshal}})
+				if err != nil {
+					b.Fatal(err)
 				}
-			}
-			counts = report.Counts
-			begun = time.Now()
-			if verified := bareSignatures(b, dir, public); verified != counts.Signatures {
-				b.Fatalf("%d signatures, the audit has %d", verified, counts.Signatures)
-			}
-			bare = min(bare, time.Since(begun))
+				for _, f := range report.Findings {
+					if f.Severity != audit.Note {
+						b.Fatal(f)
+					}
+				}
+				counts = report.Counts
+			}))
+			var memory runtime.MemStats
+			runtime.ReadMemStats(&memory)
+			heap = memory.HeapSys
+			bare.keepBest(measured(b, func() {
+				if verified := bareSignatures(b, dir, public); verified != counts.Signatures {
+					b.Fatalf("%d signatures, the audit has %d", verified, counts.Signatures)
+				}
+			}))
 		}
-		var memory runtime.MemStats
-		runtime.ReadMemStats(&memory)
-		ratio := audited.Seconds() / bare.Seconds()
+		ratio, clock := audited.cpu.Seconds()/bare.cpu.Seconds(), audited.wall.Seconds()/bare.wall.Seconds()
 		b.ReportMetric(ratio, "ratio")
-		b.ReportMetric(float64(counts.Events)/audited.Seconds(), "audited_events/s")
-		b.ReportMetric(float64(counts.Events)/bare.Seconds(), "bare_events/s")
-		b.ReportMetric(float64(memory.Sys)/(1<<20), "MiB")
-		b.Logf("%d events, %d signatures: ratio %.2f (goal at most %.1f)", counts.Events, counts.Signatures, ratio, auditRatioGoal)
+		b.ReportMetric(clock, "clock_ratio")
+		b.ReportMetric(float64(counts.Events)/audited.cpu.Seconds(), "audited_events/core_s")
+		b.ReportMetric(float64(counts.Events)/bare.cpu.Seconds(), "bare_events/core_s")
+		b.ReportMetric(float64(heap)/(1<<20), "heap_MiB")
+		b.Logf("%d events, %d signatures: ratio %.2f by cores, %.2f by the clock (goal at most %.1f)", counts.Events, counts.Signatures, ratio, clock, auditRatioGoal)
 	}
 }
 

@@ -1,7 +1,6 @@
 package eventlog
 
 import (
-	"cmp"
 	"context"
 	"encoding/hex"
 	"errors"
@@ -16,27 +15,6 @@ import (
 
 // What can be done with the folder of a log that is not open here. A running node may have
 // it open, but for Reindex.
-
-// Anchor is a position of a log and its link, noted where whoever can rewrite the folder cannot.
-type Anchor struct {
-	LogID    uuid.UUID `json:"logId"`
-	Position uint64    `json:"position"`
-	Link     string    `json:"link"` // hex
-}
-
-// AnchorError is returned by VerifyFolder when a log that is whole is not the one that was
-// anchored: it was rewritten, or it is another log.
-type AnchorError struct {
-	Dir    string
-	Anchor Anchor
-	Agrees uint64 // newest anchored position before it at which the log is the one that was noted; 0: none
-	End    uint64 // position of the newest record
-	Reason string
-}
-
-func (e *AnchorError) Error() string {
-	return fmt.Sprintf("event log in %s is not the one that was noted at position %d: %s", e.Dir, e.Anchor.Position, e.Reason)
-}
 
 // folderState is what is on the disk at one moment, while a node may be writing.
 type folderState struct {
@@ -99,7 +77,7 @@ func ReadFolder(ctx context.Context, dir string, anchors []Anchor, visit func(*R
 	}
 	defer func() { _ = folder.segments.close() }() // they were only read
 	genesis := genesisOf(folder.id)
-	v := folderVerification{segments: folder.segments, anchors: anchors, links: map[uint64]string{}, visit: visit, report: Report{LogID: folder.id, Segments: len(folder.segments), Bytes: folder.segments.bytes()}, streams: map[string]nextRevision{}}
+	v := folderVerification{segments: folder.segments, anchors: NewAnchors(anchors), visit: visit, report: Report{LogID: folder.id, Segments: len(folder.segments), Bytes: folder.segments.bytes()}, streams: map[string]nextRevision{}}
 	v.reached(0, genesis)
 	tail := folder.segments.tail()
 	if _, err = scanSegments(ctx, dir, folder.segments, once, cursor{link: genesis}, tail.base, func(r *stored, _ place) error { return v.record(dir, r) }); err != nil {
@@ -127,7 +105,7 @@ func ReadFolder(ctx context.Context, dir string, anchors []Anchor, visit func(*R
 			return v.report, err
 		}
 	}
-	return v.report, v.checkAnchors(dir)
+	return v.report, v.anchors.Check(dir, v.report.LogID, v.report.Records)
 }
 
 // reportUpTo returns the error with a report of how far the log verifies, when the error is
@@ -143,7 +121,7 @@ func reportUpTo(ctx context.Context, dir string, err error) (Report, error) {
 		return Report{}, err
 	}
 	slices.Sort(names)
-	v := folderVerification{streams: map[string]nextRevision{}, visit: func(*Record) error { return nil }}
+	v := folderVerification{anchors: NewAnchors(nil), streams: map[string]nextRevision{}, visit: func(*Record) error { return nil }}
 	var end hash
 	for _, name := range names {
 		if _, isSegment := segmentBase(name); !isSegment {
@@ -191,20 +169,15 @@ type nextRevision struct {
 
 type folderVerification struct {
 	segments segmentList
-	anchors  []Anchor
+	anchors  *Anchors
 	visit    func(*Record) error
 	report   Report
-	links    map[uint64]string // at the anchors' positions
 	streams  map[string]nextRevision
 }
 
 func (v *folderVerification) reached(position uint64, link hash) {
 	v.report.Records, v.report.Chain = position, hex.EncodeToString(link[:])
-	for _, a := range v.anchors {
-		if a.Position == position {
-			v.links[position] = v.report.Chain
-		}
-	}
+	v.anchors.Reached(position, link)
 }
 
 // record takes a record that continues the chain, and checks that its revision is the next one.
@@ -226,28 +199,6 @@ func (v *folderVerification) record(dir string, r *stored) error {
 	}
 	v.reached(r.Position, r.chain)
 	return v.visit(&r.Record)
-}
-
-// checkAnchors compares with the anchors in the order of their positions: the first that differs bounds where the log does.
-func (v *folderVerification) checkAnchors(dir string) error {
-	slices.SortFunc(v.anchors, func(a, b Anchor) int { return cmp.Compare(a.Position, b.Position) })
-	agrees := uint64(0)
-	for _, a := range v.anchors {
-		reason := ""
-		switch found := v.links[a.Position]; {
-		case a.LogID != v.report.LogID:
-			reason = fmt.Sprintf("its id is %s, that of the anchor is %s", v.report.LogID, a.LogID)
-		case a.Position > v.report.Records:
-			reason = fmt.Sprintf("it ends at position %d", v.report.Records)
-		case a.Link != found:
-			reason = "the link there is " + found + ": that record or an earlier one was rewritten, with all records after it"
-		}
-		if reason != "" {
-			return &AnchorError{Dir: dir, Anchor: a, Agrees: agrees, End: v.report.Records, Reason: reason}
-		}
-		agrees = a.Position
-	}
-	return nil
 }
 
 // Reindex builds the index of a log that no node has open from its segments, and verifies
