@@ -73,6 +73,7 @@ type API struct {
 	huma           huma.API
 	crossOrigin    *http.CrossOriginProtection
 	untrustedPeers untrustedPeers
+	problemPage    func(http.ResponseWriter, *http.Request, *Problem) // nil: there are no pages
 }
 
 // New returns an API without routes. It panics for settings that Validate refuses, which
@@ -316,12 +317,26 @@ func (a *API) WriteProblem(w http.ResponseWriter, r *http.Request, p *Problem) {
 	for name, values := range p.headers {
 		header[name] = values
 	}
+	if _, within := w.(*Reply); !within && a.problemPage != nil && isNavigation(r) {
+		a.problemPage(w, r, p)
+		return
+	}
 	header.Set("Content-Type", problemType)
 	w.WriteHeader(p.Status)
 	if err := marshalJSON(w, p); err != nil {
 		a.settings.Logger.Debug("client left before its answer", "request_id", p.RequestID, "error", err)
 	}
 }
+
+// ShowProblems has page answer, in place of a problem, what a person's browser navigated to and no handler answers: addresses that nothing is at,
+// and requests that are refused before they reach one. It is called before anything is served.
+func (a *API) ShowProblems(page func(http.ResponseWriter, *http.Request, *Problem)) {
+	a.problemPage = page
+}
+
+// isNavigation tells whether a browser will show the answer as a document of its own (Sec-Fetch-Dest, W3C Fetch Metadata Request Headers).
+// Clients of the API and scripts of pages never send that.
+func isNavigation(r *http.Request) bool { return r.Header.Get("Sec-Fetch-Dest") == "document" }
 
 // recordProblem sets the problem's request id and logs a problem of status 500 or above, unless it is the refusal of a request that
 // is one too many: an account that asks a lot would fill the log.

@@ -43,6 +43,7 @@ func (s Services) Register() {
 	s.asset("/assets/completion.js", "text/javascript; charset=utf-8", read("assets/completion.js"))
 	s.asset("/assets/icon.svg", "image/svg+xml", read("assets/icon.svg"))
 	s.asset("/assets/htmx.js", "text/javascript; charset=utf-8", htmx.Script)
+	s.API.ShowProblems(s.problemPage)
 	s.get("/", (*visit).evaluatePage)
 	s.post("/", (*visit).evaluateForm)
 	s.get("/runs/{id}", (*visit).runPage)
@@ -96,6 +97,16 @@ func (s Services) post(path string, page func(*visit)) {
 		}
 		page(v)
 	})
+}
+
+// problemPage shows what the service refused before a page, or another route, was asked.
+func (s Services) problemPage(w http.ResponseWriter, r *http.Request, p *httpkit.Problem) {
+	v := &visit{w: w, r: r, api: s.API}
+	problem := &refusal{Problem: *p, Wait: w.Header().Get("Retry-After")}
+	if p.Status >= http.StatusInternalServerError {
+		v.person = &person{Problem: problem} // who it is could not be asked either
+	}
+	v.show("problem", shown{Title: p.Title, Problem: problem})
 }
 
 //go:embed pages assets

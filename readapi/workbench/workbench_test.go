@@ -467,3 +467,40 @@ func TestBursts(t *testing.T) {
 		}
 	}
 }
+
+// TestRefusedNavigations: what is refused before a page is asked is a page for a person, and a problem for everybody else.
+func TestRefusedNavigations(t *testing.T) {
+	s := apitest.Start(t, apitest.Options{})
+	user := s.NewUser(t)
+	for _, r := range []struct {
+		method, path string
+		status       int
+	}{{http.MethodGet, "/nowhere", 404}, {http.MethodGet, "/history/", 404}, {http.MethodDelete, "/history", 405}} {
+		page := s.Do(t, r.method, r.path, "", "Cookie", user.Cookie, "Sec-Fetch-Dest", "document", "Sec-Fetch-Site", "none")
+		problem := s.Do(t, r.method, r.path, "", "Cookie", user.Cookie, "Sec-Fetch-Dest", "empty", "Sec-Fetch-Site", "same-origin")
+		if page.Status != r.status || page.Header.Get("Content-Type") != "text/html; charset=utf-8" || !strings.Contains(string(page.Body), "To the first page") || !strings.Contains(page.Header.Get("Content-Security-Policy"), "script-src 'self';") ||
+			!strings.Contains(string(page.Body), `action="/sign-out"`) {
+			t.Errorf("%s %s for a person: %d %v\n%.300s", r.method, r.path, page.Status, page.Header, page.Body)
+		}
+		if problem.Status != r.status || problem.Header.Get("Content-Type") != "application/problem+json" {
+			t.Errorf("%s %s for a program: %d %v", r.method, r.path, problem.Status, problem.Header)
+		}
+	}
+	s.LogAway(true)
+	if page := s.Do(t, http.MethodGet, "/api/receipts/1", "", "Cookie", user.Cookie, "Sec-Fetch-Dest", "document"); page.Status != 503 || !strings.Contains(string(page.Body), "<main") || page.Header.Get("Retry-After") == "" {
+		t.Errorf("while the log is away: %d %v\n%.300s", page.Status, page.Header, page.Body)
+	}
+}
+
+// TestListsSayThatTheyAreOld: a list that renews itself says so when it cannot.
+func TestListsSayThatTheyAreOld(t *testing.T) {
+	b := browser.New(t)
+	s := served(t, apitest.Options{})
+	user := signIn(t, b, s)
+	user.Evaluate(t, "1+1").OK(t)
+	b.Go(s.URL + "/history")
+	s.Do(t, http.MethodPost, "/auth/close", `{"current_password":"`+user.Password+`"}`, "Cookie", user.Cookie).OK(t)
+	b.Until(`!document.querySelector("#away").hidden`)
+	b.Has("#away", "signed out")
+	b.Has("#rows", "1+1")
+}

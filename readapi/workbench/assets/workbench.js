@@ -155,6 +155,7 @@ const state = (text) => {
 /** Uploads a proof as it is, and fills in its id. */
 async function upload(file) {
   const said = $("#uploaded");
+  $("#upload").value = ""; // the id of an earlier file is not that of this one
   said.textContent = "Uploading…";
   try {
     const headers = { "Content-Type": "application/x-ndjson" };
@@ -194,10 +195,21 @@ setInterval(() => {
 const refreshed = new Map(); // the last answer for each part, by its id
 const scrolled = new Map();
 
+/** Says above the page why it does not show what is now; nothing: it does. */
+function away(text) {
+  const note = $("#away");
+  note.hidden = !text;
+  if (note.textContent !== text) note.textContent = text;
+}
+document.addEventListener("htmx:sendError", (event) => {
+  if (event.detail.elt.matches("[data-refresh]")) away("The service does not answer: this list is as it was, and is asked for again.");
+});
+
 document.addEventListener("htmx:beforeSwap", (event) => {
   const { target, xhr } = event.detail;
   if (!target.matches("[data-refresh]")) return;
   // What is refreshed keeps what it shows while the service is away, and is left alone while nothing has changed.
+  away(xhr.status === 401 ? "You are signed out: this list is as it was. Sign in again to go on." : xhr.status >= 400 ? `The service answered ${xhr.status}: this list is as it was, and is asked for again.` : "");
   if (xhr.status >= 400 || refreshed.get(target.id) === xhr.responseText) event.detail.shouldSwap = false;
   else refreshed.set(target.id, xhr.responseText);
   scrolled.set(target.id, $(".scroll", target)?.scrollLeft ?? 0);
@@ -217,7 +229,8 @@ document.addEventListener("htmx:afterRequest", (event) => {
   const form = event.detail.elt;
   if (!form.closest("#evaluate, .examples, .again")) return;
   for (const each of $$("#evaluate, .examples")) each.classList.remove("working");
-  state(event.detail.xhr.status ? "" : form.dataset.stopped ? "Stopped. What had been computed is lost." : "The service did not answer: whether it evaluated this is not known. Your history tells.");
+  const { status, responseText } = event.detail.xhr;
+  state(status && responseText.includes("<main") ? "" : status ? `The service answered ${status}, and not with a page: whether it evaluated this is not known. Your history tells.` : form.dataset.stopped ? "Stopped. What had been computed is lost." : "The service did not answer: whether it evaluated this is not known. Your history tells.");
 });
 document.addEventListener("htmx:afterSettle", (event) => {
   begin(document);
