@@ -80,7 +80,7 @@ func TestOperatorsPages(t *testing.T) {
 	b.Has(".tree", "run.evaluated")
 	fine("correlation")
 
-	stream := b.Eval(`document.querySelector(".tree a").innerText`)
+	stream := b.Eval(`[...document.querySelectorAll(".tree a")].map(a => a.innerText).find(name => name.startsWith("run-"))`)
 	db, err := projections.Open(t.Context(), "sqlite:"+filepath.Join(data, "readmodels.db"))
 	if err != nil {
 		t.Fatal(err)
