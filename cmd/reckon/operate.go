@@ -12,6 +12,7 @@ import (
 	"reckon/domain/event"
 	"reckon/eventstore"
 	"reckon/internal/httpserver"
+	"reckon/internal/identity"
 	projecting "reckon/projections/engine"
 	"reckon/readapi/operator"
 )
@@ -73,36 +74,42 @@ func (o operatorSource) withSettings(ctx context.Context, f func(*settings) erro
 
 // withLog is one turn with the log.
 func (o operatorSource) withLog(ctx context.Context, f func(*settings, *eventstore.Store) error) error {
-	return o.withSettings(ctx, func(s *settings) error {
-		store, closeStore, err := s.openLog(ctx)
-		if err != nil {
-			return err
-		}
-		defer closeStore()
-		return f(s, store)
-	})
+	return o.withSettings(ctx, func(s *settings) error { return readingLog(ctx, s, f) })
+}
+
+// readingLog opens the log while f runs.
+func readingLog(ctx context.Context, s *settings, f func(*settings, *eventstore.Store) error) error {
+	store, closeStore, err := s.openLog(ctx)
+	if err != nil {
+		return err
+	}
+	defer closeStore()
+	return f(s, store)
 }
 
 // asPage marks what is not there for the pages' status.
 func asPage(err error) error {
-	if errors.Is(err, errNotFound) || errors.Is(err, projecting.ErrNotFound) {
+	if errors.Is(err, errNotFound) || errors.Is(err, projecting.ErrNotFound) || errors.Is(err, identity.ErrAccountNotFound) {
 		return fmt.Errorf("%w: %w", operator.ErrNotFound, err)
 	}
 	return err
 }
 
 // Projections is operator.Source.
-func (o operatorSource) Projections(ctx context.Context) (list []projecting.Status, err error) {
+func (o operatorSource) Projections(ctx context.Context, renewal bool) (list []projecting.Status, live bool, err error) {
 	err = o.withSettings(ctx, func(s *settings) error {
+		if live = !s.ownsLog(); renewal && !live {
+			return operator.ErrNoServer
+		}
 		list, err = s.readStatus(ctx)
 		return err
 	})
-	return list, err
+	return list, live, err
 }
 
 // Log is operator.Source.
-func (o operatorSource) Log(ctx context.Context, filter operator.Filter) (log operator.Log, err error) {
-	err = o.withLog(ctx, func(s *settings, store *eventstore.Store) error {
+func (o operatorSource) Log(ctx context.Context, filter operator.Filter, renewal bool) (log operator.Log, err error) {
+	read := func(s *settings, store *eventstore.Store) error {
 		wanted := selection{account: filter.Account}
 		if filter.Type != "" {
 			wanted.types = []string{filter.Type}
@@ -126,6 +133,12 @@ func (o operatorSource) Log(ctx context.Context, filter operator.Filter) (log op
 			log.Events = append(log.Events, shown)
 		}
 		return nil
+	}
+	err = o.withSettings(ctx, func(s *settings) error {
+		if log.Live = !s.ownsLog(); renewal && !log.Live {
+			return operator.ErrNoServer
+		}
+		return readingLog(ctx, s, read)
 	})
 	return log, err
 }

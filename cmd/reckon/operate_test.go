@@ -174,6 +174,15 @@ func TestOperatorsPagesRefuse(t *testing.T) {
 		t.Fatal("something changed by what was refused, or by a GET")
 	}
 
+	for _, page := range []string{"overview", "log"} { // which would keep the log's files from a server that starts
+		if response, body := ask(t, reader, "GET", base+page, "", map[string]string{"Sec-Fetch-Site": "same-origin", "HX-Request": "true"}); response.StatusCode != 503 || !strings.Contains(body, "no server runs") {
+			t.Errorf("%s renews itself without a server: %s", page, response.Status)
+		}
+		if _, body := ask(t, reader, "GET", base+page, "", nil); strings.Contains(body, "data-refresh") || !strings.Contains(body, "No server runs") {
+			t.Errorf("%s without a server:\n%s", page, body)
+		}
+	}
+
 	own := map[string]string{"Sec-Fetch-Site": "same-origin", "Origin": server.URL}
 	for _, wrong := range []struct {
 		method, page, form string
@@ -181,7 +190,7 @@ func TestOperatorsPagesRefuse(t *testing.T) {
 	}{
 		{"POST", "parked", "do=other", 400}, {"POST", "parked", "do=drop&by=tokens&stream=none", 404}, {"POST", "parked", "do=retry&by=none", 404},
 		{"POST", "parked", "do=drop&stream=" + strings.Repeat("x", 3000), 400}, {"POST", "parked", "do=drop&by=" + strings.Repeat("x", 1<<20), 400},
-		{"POST", "log", "x=1", 404}, {"GET", "none", "", 404}, {"GET", "log?type=nothing.like-this", "", 404}, {"GET", "stream?name=none", "", 404},
+		{"POST", "log", "x=1", 404}, {"GET", "none", "", 404}, {"GET", "log?type=nothing.like-this", "", 404}, {"GET", "stream?name=none", "", 404}, {"GET", "log?account=nobody@example.com", "", 404},
 		{"GET", "stream?name=keys&from=-1", "", 400}, {"GET", "correlation?of=none", "", 404}, {"GET", "ask?do=other", "", 400}, {"GET", "ask?do=drop&by=none", "", 404},
 	} {
 		if response, body := ask(t, reader, wrong.method, base+wrong.page, wrong.form, own); response.StatusCode != wrong.status || !strings.Contains(body, `role="alert"`) {

@@ -161,25 +161,25 @@ func (c *tailCmd) selection(ctx context.Context, s *settings) (selection, error)
 }
 
 // resolve finds the account by its address, and refuses types that no event has.
-func (chosen selection) resolve(ctx context.Context, s *settings) (selection, error) {
+func (s selection) resolve(ctx context.Context, where *settings) (selection, error) {
 	names := slices.Sorted(maps.Keys(domain.Catalogue()))
-	for _, name := range chosen.types {
+	for _, name := range s.types {
 		if !slices.ContainsFunc(names, func(known string) bool {
 			return known == name || strings.HasSuffix(name, ".") && strings.HasPrefix(known, name)
 		}) {
-			return chosen, fmt.Errorf("%w: --type %s: no event has that name; there are %s", errNotFound, name, strings.Join(names, ", "))
+			return s, fmt.Errorf("%w: --type %s: no event has that name; there are %s", errNotFound, name, strings.Join(names, ", "))
 		}
 	}
-	if chosen.account == "" || uuid.Validate(chosen.account) == nil {
-		return chosen, nil
+	if s.account == "" || uuid.Validate(s.account) == nil {
+		return s, nil
 	}
-	people, closePeople, err := s.openIdentity(ctx)
+	people, closePeople, err := where.openIdentity(ctx)
 	if err != nil {
-		return chosen, err
+		return s, err
 	}
 	defer closePeople()
-	chosen.account, err = people.AccountOf(ctx, chosen.account)
-	return chosen, err
+	s.account, err = people.AccountOf(ctx, s.account)
+	return s, err
 }
 
 // has tells whether an event is wanted. The store's own are only where their stream is named.

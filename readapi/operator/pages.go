@@ -35,10 +35,17 @@ const (
 // ErrNotFound says that what a page asks for is not there.
 var ErrNotFound = errors.New("there is no such thing")
 
+// ErrNoServer says that no server runs, so that nothing is appended. To look would open the log's files, which a starting server needs.
+var ErrNoServer = errors.New("no server runs")
+
+// renewal tells whether a page renews itself, rather than that its reader asks for it (htmx sends the header).
+func renewal(r *http.Request) bool { return r.Header.Get("HX-Request") == "true" }
+
 // Source is what the pages show and do: the operator's commands. Their errors are shown; ErrNotFound in them makes a page's status 404.
 type Source interface {
-	Projections(ctx context.Context) ([]engine.Status, error)
-	Log(ctx context.Context, filter Filter) (Log, error)
+	// Projections and Log also answer pages that renew themselves: then they are ErrNoServer where no server runs.
+	Projections(ctx context.Context, renewal bool) (list []engine.Status, live bool, err error)
+	Log(ctx context.Context, filter Filter, renewal bool) (Log, error)
 	Stream(ctx context.Context, name string, from int64) (Stream, error)
 	Correlation(ctx context.Context, of string, since uint64) (Tree, error)
 	Parked(ctx context.Context) ([]Parked, error)
@@ -76,6 +83,7 @@ type Log struct {
 	Events   []Event
 	Searched int  // events that were looked at
 	Whole    bool // to the beginning of the log
+	Live     bool // more may be appended: a server runs
 }
 
 // Stream is StreamEvents of a stream from a revision on, and the state after its newest event.
@@ -173,6 +181,8 @@ func show(w http.ResponseWriter, name string, s shown, err error) {
 		status = http.StatusBadRequest
 	case errors.Is(err, ErrNotFound):
 		status = http.StatusNotFound
+	case errors.Is(err, ErrNoServer):
+		status = http.StatusServiceUnavailable
 	default:
 		status = http.StatusInternalServerError
 	}
@@ -230,8 +240,8 @@ func number(values url.Values, name string) (int64, error) {
 	return n, nil
 }
 
-func (p pages) overview(ctx context.Context, _ *http.Request) (any, error) {
-	list, err := p.source.Projections(ctx)
+func (p pages) overview(ctx context.Context, r *http.Request) (any, error) {
+	list, live, err := p.source.Projections(ctx, renewal(r))
 	if err != nil {
 		return nil, err
 	}
@@ -245,7 +255,8 @@ func (p pages) overview(ctx context.Context, _ *http.Request) (any, error) {
 	return struct {
 		Projections []engine.Status
 		Reactions   map[string]int
-	}{list, counts}, err
+		Live        bool
+	}{list, counts, live}, err
 }
 
 func (p pages) log(ctx context.Context, r *http.Request) (any, error) {
@@ -260,7 +271,7 @@ func (p pages) log(ctx context.Context, r *http.Request) (any, error) {
 	}
 	page.Here = "log?" + url.Values{"type": {page.Filter.Type}, "kind": {page.Filter.Kind}, "account": {page.Filter.Account}}.Encode()
 	var err error
-	page.Log, err = p.source.Log(ctx, page.Filter)
+	page.Log, err = p.source.Log(ctx, page.Filter, renewal(r))
 	return page, err
 }
 
