@@ -52,7 +52,8 @@ var allowed = map[string][]string{
 	"projections":          {"domain/", "projections", "internal/database"},
 	"projections/auditor":  {"domain/", "projections", "eventstore", "internal/blobs", "internal/private"}, // reads logs wherever they lie
 	"readapi":              {"projections", "domain/", "internal/"},
-	"readapi/workbench":    {"domain/", "internal/httpkit", "internal/view"}, // what pages show comes from the routes
+	"readapi/workbench":    {"domain/", "internal/httpkit", "internal/view"},       // what pages show comes from the routes
+	"readapi/operator":     {"domain/", "projections/engine", "readapi/workbench"}, // what pages show comes from the operator's commands
 	"writeapi":             {"commands", "domain/", "internal/"},
 	"writeapi/mcpapi":      {"domain/event", "internal/auth", "internal/httpkit"}, // what it answers comes from the routes
 	"runners":              {"commands", "domain/", "runners/cluster", "runners/fair", "internal/offheap", "internal/private", "internal/statefiles", "internal/view"},
@@ -237,6 +238,26 @@ func TestRulesNameWhatIsThere(t *testing.T) {
 				t.Errorf("%s is a home of %s and does not import it", home, library)
 			}
 		}
+	}
+}
+
+// TestOnlyOperateServesTheOperatorsPages: no other command and no part of the API can have a route to them.
+func TestOnlyOperateServesTheOperatorsPages(t *testing.T) {
+	const home, pages = "cmd/reckon/operate.go", "readapi/operator"
+	found := false
+	for _, s := range sources(t) {
+		for _, spec := range s.tree.Imports {
+			path, _ := strconv.Unquote(spec.Path.Value)
+			if s.test || !within(strings.TrimPrefix(path, module), pages) {
+				continue
+			}
+			if found = found || s.file == home; s.file != home {
+				t.Errorf("%s imports %s: only %s serves them", s.file, path, home)
+			}
+		}
+	}
+	if !found {
+		t.Errorf("%s does not import %s", home, pages)
 	}
 }
 

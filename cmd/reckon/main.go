@@ -29,6 +29,7 @@ type commandLine struct {
 	Tail        tailCmd        `cmd:"" help:"Print events as they are appended."`
 	Show        showCmd        `cmd:"" help:"Print a stream's events, and the state that commands decide on."`
 	Trace       traceCmd       `cmd:"" help:"Print what one request led to, as a tree of causes."`
+	Operate     operateCmd     `cmd:"" help:"Serve pages on this machine to look at the log, the read models and parked events."`
 	Bursts      burstsCmd      `cmd:"" help:"Derive an account's bursts of activity from the log, as it was at any position."`
 	Audit       auditCommands  `cmd:"" help:"Derive again from the log what an installation must say, and report what differs."`
 	Witness     witnessCmd     `cmd:"" help:"Cosign the checkpoints of transparency logs that others run."`

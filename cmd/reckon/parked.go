@@ -95,38 +95,69 @@ func (c *parkedShowCmd) Run() error {
 		if err != nil {
 			return err
 		}
-		shown := 0
-		show := func(name, stream string, revision event.Revision, since time.Time, reason string) error {
-			if name != c.Name || stream != c.Stream {
-				return nil
+		of, err := report.of(c.Name, c.Stream)
+		if err != nil {
+			return err
+		}
+		for _, p := range of {
+			e, found, err := p.read(ctx, store)
+			switch {
+			case err != nil:
+			case !found:
+				_, err = fmt.Printf("%s@%d is not in the log any more\n", shownName(p.stream), p.revision)
+			default:
+				_, err = fmt.Printf("parked since %s: %s\n%s", p.since.UTC().Format(time.RFC3339), shownReason(p.reason), e.paragraph(c.Full))
 			}
-			shown++
-			page, err := store.RawStream(ctx, stream, revision, 1)
 			if err != nil {
 				return err
 			}
-			if len(page) == 0 || page[0].Revision != revision {
-				_, err = fmt.Printf("%s@%d is not in the log any more\n", shownName(stream), revision)
-				return err
-			}
-			_, err = fmt.Printf("parked since %s: %s\n%s", since.UTC().Format(time.RFC3339), shownReason(reason), decodeShown(domain.Catalogue(), page[0]).paragraph(c.Full))
-			return err
-		}
-		for _, p := range report.Projections {
-			if err := show(p.Projection, p.Stream, p.Revision, p.ParkedAt, p.Reason); err != nil {
-				return err
-			}
-		}
-		for _, p := range report.Reactions {
-			if err := show(p.Reaction, p.Stream, event.Revision(p.Revision), p.ParkedAt, string(p.Reason)); err != nil {
-				return err
-			}
-		}
-		if shown == 0 {
-			return fmt.Errorf("%s has parked nothing of the stream %s; `reckon parked` lists what is parked", c.Name, shownName(c.Stream))
 		}
 		return nil
 	})
+}
+
+// parkedEvent is an event that a read model or a reaction has set aside.
+type parkedEvent struct {
+	by       string
+	version  int // of the read model; 0: by a reaction
+	stream   string
+	revision event.Revision
+	name     string // of the event
+	since    time.Time
+	reason   string
+}
+
+// all are the parked events, those of read models first.
+func (r parkedReport) all() (list []parkedEvent) {
+	for _, p := range r.Projections {
+		list = append(list, parkedEvent{p.Projection, p.Version, p.Stream, p.Revision, p.EventName, p.ParkedAt, p.Reason})
+	}
+	for _, p := range r.Reactions {
+		list = append(list, parkedEvent{p.Reaction, 0, p.Stream, event.Revision(p.Revision), p.EventName, p.ParkedAt, string(p.Reason)})
+	}
+	return list
+}
+
+// of are the events that one has parked of a stream.
+func (r parkedReport) of(name, stream string) ([]parkedEvent, error) {
+	list := slices.DeleteFunc(r.all(), func(p parkedEvent) bool { return p.by != name || p.stream != stream })
+	if len(list) == 0 {
+		return nil, nothingParked(name, stream)
+	}
+	return list, nil
+}
+
+func nothingParked(name, stream string) error {
+	return fmt.Errorf("%w: %s has parked nothing of the stream %s; `reckon parked` lists what is parked", errNotFound, name, shownName(stream))
+}
+
+// read is the event as it is in the log; false where it is not there.
+func (p parkedEvent) read(ctx context.Context, store *eventstore.Store) (e shownEvent, found bool, err error) {
+	page, err := store.RawStream(ctx, p.stream, p.revision, 1)
+	if err != nil || len(page) == 0 || page[0].Revision != p.revision {
+		return e, false, err
+	}
+	return decodeShown(domain.Catalogue(), page[0]), true, nil
 }
 
 func (r parkedReport) print() error {
@@ -150,22 +181,37 @@ type parkedRetryCmd struct {
 func (c *parkedRetryCmd) Run() error {
 	ctx, stop := untilSignal()
 	defer stop()
+	err := c.retryParked(ctx, c.Name)
+	if parkedAgain, is := errors.AsType[*parkedAgainError](err); is {
+		fmt.Fprintln(os.Stderr, parkedAgain)
+		return exitStatus(1)
+	}
+	return err
+}
+
+// parkedAgainError says which parked events a reaction could not handle this time either.
+type parkedAgainError struct{ reasons []string }
+
+func (e *parkedAgainError) Error() string { return strings.Join(e.reasons, "\n") }
+
+// retryParked tries again what a read model or a reaction of that name set aside.
+func (i installation) retryParked(ctx context.Context, name string) error {
 	models := projections.New(nil, nil)
 	for _, p := range models.All() {
-		if p.Name == c.Name {
-			return c.runAction(ctx, c.Name, "retry", func(e *projecting.Engine) error { return e.RetryParked(ctx, c.Name) })
+		if p.Name == name {
+			return i.runAction(ctx, name, "retry", func(e *projecting.Engine) error { return e.RetryParked(ctx, name) })
 		}
 	}
 	for _, r := range reactions.All(nil, nil, nil, reactions.Actor{}) {
-		if r.Name == c.Name {
-			return c.retryReaction(ctx)
+		if r.Name == name {
+			return i.retryReaction(ctx, name)
 		}
 	}
-	return fmt.Errorf("there is no read model and no reaction %q", c.Name)
+	return fmt.Errorf("%w: there is no read model and no reaction %q", errNotFound, name)
 }
 
-func (c *parkedRetryCmd) retryReaction(ctx context.Context) error {
-	where, err := c.settings(ctx)
+func (i installation) retryReaction(ctx context.Context, name string) error {
+	where, err := i.settings(ctx)
 	if err != nil {
 		return err
 	}
@@ -191,7 +237,7 @@ func (c *parkedRetryCmd) retryReaction(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	parked = slices.DeleteFunc(parked, func(p projections.ParkedReaction) bool { return p.Reaction != c.Name })
+	parked = slices.DeleteFunc(parked, func(p projections.ParkedReaction) bool { return p.Reaction != name })
 	if len(parked) == 0 {
 		return nil
 	}
@@ -207,29 +253,28 @@ func (c *parkedRetryCmd) retryReaction(ctx context.Context) error {
 	jobs := &commands.Jobs{Store: store, Runs: commands.NewRunIDs(store, "operator"), Blobs: content}
 	return withRunningEngine(ctx, db, store, content, func(e *projecting.Engine) error {
 		list := reactions.All(jobs, newClosing(jobs, projections.New(db, content), e, people, states), where.plans, reactions.Actor{Clock: systemClock{}, Build: buildRevision()})
-		return c.retryAll(ctx, store, state, list, parked)
+		return retryAll(ctx, store, state, list, parked)
 	})
 }
 
 // retryAll has the reaction handle its parked events once more.
-func (c *parkedRetryCmd) retryAll(ctx context.Context, store *eventstore.Store, state *projections.ReactionState, list []reactions.Reaction, parked []projections.ParkedReaction) error {
-	failed := 0
+func retryAll(ctx context.Context, store *eventstore.Store, state *projections.ReactionState, list []reactions.Reaction, parked []projections.ParkedReaction) error {
+	var failed []string
 	for _, p := range parked {
 		recorded, err := store.Event(ctx, p.Stream, event.Revision(p.Revision))
 		if err == nil {
 			err = reactions.Retry(ctx, list, p.Reaction, recorded)
 		}
 		if err != nil {
-			fmt.Fprintf(os.Stderr, "%s, revision %d: %v\n", p.Stream, p.Revision, err)
-			failed++
+			failed = append(failed, fmt.Sprintf("%s, revision %d: %v", p.Stream, p.Revision, err))
 			continue
 		}
 		if err := state.Unpark(ctx, p.Reaction, p.EventID); err != nil {
 			return err
 		}
 	}
-	if failed > 0 {
-		return exitStatus(1)
+	if len(failed) > 0 {
+		return &parkedAgainError{failed}
 	}
 	return nil
 }
@@ -262,7 +307,7 @@ func (c *parkedDropCmd) Run() error {
 	}
 	switch {
 	case count == 0:
-		return fmt.Errorf("%s has parked nothing of the stream %s; `reckon parked` lists what is parked", c.Name, shownName(c.Stream))
+		return nothingParked(c.Name, c.Stream)
 	case c.DryRun:
 		_, err = fmt.Printf("%d parked events of %s would be given up\n", count, shownName(c.Stream))
 		return err
@@ -271,13 +316,16 @@ func (c *parkedDropCmd) Run() error {
 			return err
 		}
 	}
-	err = c.runAction(ctx, c.Name, "drop?stream="+url.QueryEscape(c.Stream), func(e *projecting.Engine) error {
-		return e.DropParked(ctx, c.Name, c.Stream)
-	})
+	err = c.dropParked(ctx, c.Name, c.Stream)
 	if err == nil {
 		_, err = fmt.Printf("%d parked events of %s are given up\n", count, shownName(c.Stream))
 	}
 	return err
+}
+
+// dropParked gives up what a read model has parked of a stream.
+func (i installation) dropParked(ctx context.Context, name, stream string) error {
+	return i.runAction(ctx, name, "drop?stream="+url.QueryEscape(stream), func(e *projecting.Engine) error { return e.DropParked(ctx, name, stream) })
 }
 
 // confirm asks on standard error and reads the answer from standard input; anything but yes is an error.

@@ -2,23 +2,16 @@ package main
 
 import (
 	"encoding/json"
-	"path/filepath"
 	"strings"
 	"testing"
 
-	"reckon/domain/account"
-	"reckon/projections"
 	projecting "reckon/projections/engine"
 )
 
 // TestParkedIsShownAndGivenUpOnRequest: drop says how many events it is about and does nothing unless it is told to.
 func TestParkedIsShownAndGivenUpOnRequest(t *testing.T) {
 	data := t.TempDir()
-	status, id, stderr := reckon(t, "correct horse battery\n", nil, "account", "create", "a@example.com", "--password-stdin", "--data", data)
-	if status != 0 {
-		t.Fatal(stderr)
-	}
-	stream := account.Stream(strings.TrimSpace(id))
+	stream := parkOne(t, data)
 	run := func(want int, stdin string, arguments ...string) (stdout, stderr string) {
 		t.Helper()
 		status, stdout, stderr := reckon(t, stdin, nil, append(arguments, "--data", data)...)
@@ -27,25 +20,7 @@ func TestParkedIsShownAndGivenUpOnRequest(t *testing.T) {
 		}
 		return stdout, stderr
 	}
-	run(0, "", "projections", "boot", "tokens")
-	db, err := projections.Open(t.Context(), "sqlite:"+filepath.Join(data, "readmodels.db"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	version := 0
-	for _, p := range projections.New(nil, nil).All() {
-		if p.Name == "tokens" {
-			version = p.Version
-		}
-	}
-	if _, err := db.ExecContext(t.Context(), "INSERT INTO projection_parked (name, version, stream, revision, position, event_id, event_name, reason, parked_at) VALUES ('tokens', ?, ?, 0, 1, 'x', 'account.registered', 'a \x1b[2Jreason', '2026-08-01 12:00:00')", version, stream); err != nil {
-		t.Fatal(err)
-	}
-	if err := db.Close(); err != nil {
-		t.Fatal(err)
-	}
-
-	if out, _ := run(0, "", "parked", "show", "tokens", stream); !strings.Contains(out, `parked since 2026-08-01T12:00:00Z: a \u001b[2Jreason`) || !strings.Contains(out, stream+"@0  account.registered v1") {
+	if out, _ := run(0, "", "parked", "show", "tokens", stream); !strings.Contains(out, `parked since 2026-08-01T12:00:00Z: a <b>\u001b[2Jreason`) || !strings.Contains(out, stream+"@0  account.registered v1") {
 		t.Errorf("%s", out)
 	}
 	run(2, "", "parked", "show", "tokens", "none")

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"strings"
 
@@ -44,39 +45,51 @@ func (c *showCmd) show(ctx context.Context, store *eventstore.Store) error {
 	if c.At != nil && *c.At < 0 {
 		return fmt.Errorf("--at %d: revisions begin with 0", *c.At)
 	}
-	shown := 0
-	last, state, catalogue := event.NoStream, foldingOf(c.Stream), domain.Catalogue()
-	for from := event.Revision(0); c.At == nil || int64(from) <= *c.At; from = last + 1 {
-		page, err := store.RawStream(ctx, c.Stream, from, showPage)
+	state, last, err := readShown(ctx, store, c.Stream, c.At, c.print)
+	switch {
+	case err != nil:
+		return err
+	case c.At != nil && int64(last) < *c.At:
+		return fmt.Errorf("--at %d: the newest event of %s has the revision %d", *c.At, shownName(c.Stream), last)
+	}
+	return c.printState(state, last)
+}
+
+// errNotFound says that the log or a read model holds nothing of what was named.
+var errNotFound = errors.New("not found")
+
+// readShown reads a stream up to the revision at (nil: its newest), hands on each event, and returns the state after the last.
+func readShown(ctx context.Context, store *eventstore.Store, stream string, at *int64, each func(shownEvent) error) (state *folding, last event.Revision, err error) {
+	last, catalogue := event.NoStream, domain.Catalogue()
+	state = foldingOf(stream)
+	read := false
+	for from := event.Revision(0); at == nil || int64(from) <= *at; from = last + 1 {
+		page, err := store.RawStream(ctx, stream, from, showPage)
 		if err != nil {
-			return err
+			return nil, last, err
 		}
 		for _, raw := range page {
-			if c.At != nil && int64(raw.Revision) > *c.At {
+			if at != nil && int64(raw.Revision) > *at {
 				break
 			}
-			if shown == 0 {
+			if !read {
 				state.beginAt(raw.Revision)
 			}
 			e := decodeShown(catalogue, raw)
 			state.add(catalogue, raw, e)
-			if err := c.print(e); err != nil {
-				return err
+			if err := each(e); err != nil {
+				return nil, last, err
 			}
-			shown++
-			last = raw.Revision
+			read, last = true, raw.Revision
 		}
 		if len(page) < showPage {
 			break
 		}
 	}
-	switch {
-	case shown == 0:
-		return fmt.Errorf("the log holds no event of the stream %s; reckon tail --category KIND shows names", shownName(c.Stream))
-	case c.At != nil && int64(last) < *c.At:
-		return fmt.Errorf("--at %d: the newest event of %s has the revision %d", *c.At, shownName(c.Stream), last)
+	if !read {
+		return nil, last, fmt.Errorf("%w: the log holds no event of the stream %s; reckon tail --category KIND shows names", errNotFound, shownName(stream))
 	}
-	return c.printState(state, last)
+	return state, last, nil
 }
 
 func (c *showCmd) print(e shownEvent) error {
@@ -95,18 +108,25 @@ func (c *showCmd) print(e shownEvent) error {
 func (e shownEvent) paragraph(full bool) string {
 	var out strings.Builder
 	fmt.Fprintf(&out, "%s@%d  %s v%d  %s  position %d\n", shownName(e.Stream), e.Revision, shownName(e.Event), e.Version, shownTime(e.meta.At), e.Position)
-	for _, of := range []struct{ name, value string }{
-		{"id", e.ID}, {"correlation", e.meta.Correlation}, {"caused by", e.meta.Causation}, {"account", e.meta.Account}, {"actor", e.meta.Actor},
-		{"requester", e.meta.Requester}, {"source", string(e.meta.Source)}, {"agent", e.meta.Agent}, {"traceparent", e.meta.Traceparent}, {"build", e.meta.Build},
-		{"unreadable", e.Unreadable},
-	} {
-		if of.value != "" {
-			fmt.Fprintf(&out, "  %-11s %s\n", of.name, shownReason(of.value))
+	for _, fact := range append(e.facts(), shownFact{"unreadable", e.Unreadable}) {
+		if fact.value != "" {
+			fmt.Fprintf(&out, "  %-11s %s\n", fact.name, shownReason(fact.value))
 		}
 	}
 	out.WriteString(indented(e.Data, full))
 	out.WriteString("\n\n")
 	return out.String()
+}
+
+// shownFact is a field of an event's metadata.
+type shownFact struct{ name, value string }
+
+// facts are an event's metadata; a value may be empty.
+func (e shownEvent) facts() []shownFact {
+	return []shownFact{
+		{"id", e.ID}, {"correlation", e.meta.Correlation}, {"caused by", e.meta.Causation}, {"account", e.meta.Account}, {"actor", e.meta.Actor},
+		{"requester", e.meta.Requester}, {"source", string(e.meta.Source)}, {"agent", e.meta.Agent}, {"traceparent", e.meta.Traceparent}, {"build", e.meta.Build},
+	}
 }
 
 // indented is JSON for people, its long strings cut unless it is to be full.

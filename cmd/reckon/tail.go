@@ -69,32 +69,47 @@ func (c *tailCmd) printOlder(ctx context.Context, store *eventstore.Store, wante
 	if c.Since != nil {
 		return event.Position{Commit: *c.Since, Prepare: *c.Since}, nil
 	}
-	var newest event.Position
-	var found []eventstore.Raw
-	seen := 0
+	older, err := searchNewest(ctx, store, wanted, c.last(), lookBack)
+	if err != nil {
+		return older.head, err
+	}
+	if older.searched == lookBack {
+		fmt.Fprintf(os.Stderr, "%d of the newest %d events match; --since POSITION looks further back\n", len(older.found), lookBack)
+	}
+	for _, raw := range slices.Backward(older.found) {
+		if err := c.print(raw); err != nil {
+			return older.head, err
+		}
+	}
+	return older.head, nil
+}
+
+// newestEvents are events from the end of the log, newest first.
+type newestEvents struct {
+	found    []eventstore.Raw
+	head     event.Position // of the log's last event
+	searched int            // events that were looked at
+	whole    bool           // to the beginning of the log
+}
+
+// searchNewest searches the newest events, at most mostSearched, for at most most that are wanted.
+func searchNewest(ctx context.Context, store *eventstore.Store, wanted selection, most, mostSearched int) (newest newestEvents, err error) {
 	for raw, err := range store.RawBackwards(ctx) {
 		if err != nil {
 			return newest, err
 		}
-		if seen++; seen == 1 {
-			newest = raw.Position
+		if newest.searched == 0 {
+			newest.head = raw.Position
 		}
-		if len(found) == c.last() {
-			break
+		if len(newest.found) == most || newest.searched == mostSearched {
+			return newest, nil
 		}
+		newest.searched++
 		if wanted.has(raw) {
-			found = append(found, raw)
-		}
-		if seen == lookBack {
-			fmt.Fprintf(os.Stderr, "%d of the newest %d events match; --since POSITION looks further back\n", len(found), lookBack)
-			break
+			newest.found = append(newest.found, raw)
 		}
 	}
-	for _, raw := range slices.Backward(found) {
-		if err := c.print(raw); err != nil {
-			return newest, err
-		}
-	}
+	newest.whole = true
 	return newest, nil
 }
 
@@ -136,30 +151,35 @@ type selection struct {
 	correlation string
 }
 
-// selection resolves the flags; it refuses types that no event has.
+// selection resolves the flags.
 func (c *tailCmd) selection(ctx context.Context, s *settings) (selection, error) {
 	chosen := selection{streams: c.Stream, categories: c.Category, types: c.Type, account: c.Account, correlation: c.Correlation}
 	if c.last() < 0 || c.last() > mostLast {
 		return chosen, fmt.Errorf("--last %d: say 0 to %d; --since POSITION has no limit", c.last(), mostLast)
 	}
+	return chosen.resolve(ctx, s)
+}
+
+// resolve finds the account by its address, and refuses types that no event has.
+func (s selection) resolve(ctx context.Context, where *settings) (selection, error) {
 	names := slices.Sorted(maps.Keys(domain.Catalogue()))
-	for _, name := range c.Type {
+	for _, name := range s.types {
 		if !slices.ContainsFunc(names, func(known string) bool {
 			return known == name || strings.HasSuffix(name, ".") && strings.HasPrefix(known, name)
 		}) {
-			return chosen, fmt.Errorf("--type %s: no event has that name; there are %s", name, strings.Join(names, ", "))
+			return s, fmt.Errorf("%w: --type %s: no event has that name; there are %s", errNotFound, name, strings.Join(names, ", "))
 		}
 	}
-	if c.Account == "" || uuid.Validate(c.Account) == nil {
-		return chosen, nil
+	if s.account == "" || uuid.Validate(s.account) == nil {
+		return s, nil
 	}
-	people, closePeople, err := s.openIdentity(ctx)
+	people, closePeople, err := where.openIdentity(ctx)
 	if err != nil {
-		return chosen, err
+		return s, err
 	}
 	defer closePeople()
-	chosen.account, err = people.AccountOf(ctx, c.Account)
-	return chosen, err
+	s.account, err = people.AccountOf(ctx, s.account)
+	return s, err
 }
 
 // has tells whether an event is wanted. The store's own are only where their stream is named.

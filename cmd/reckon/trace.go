@@ -56,11 +56,11 @@ type traceReport struct {
 // Run reads the log and prints the events of the correlation as a tree of causes.
 func (c *traceCmd) Run() error {
 	return c.readLog(func(ctx context.Context, _ *settings, store *eventstore.Store) error {
-		correlation, err := c.resolve(ctx, store)
+		correlation, err := resolveCorrelation(ctx, store, c.Correlation)
 		if err != nil {
 			return err
 		}
-		events, truncated, err := correlated(ctx, store, correlation, event.Position{Commit: c.Since, Prepare: c.Since})
+		events, truncated, err := correlated(ctx, store, correlation, event.Position{Commit: c.Since, Prepare: c.Since}, traceMost)
 		if err != nil {
 			return err
 		}
@@ -84,27 +84,27 @@ func (c *traceCmd) Run() error {
 	})
 }
 
-// resolve is the correlation id, or that of a stream's first event.
-func (c *traceCmd) resolve(ctx context.Context, store *eventstore.Store) (string, error) {
-	if uuid.Validate(c.Correlation) == nil {
-		return c.Correlation, nil
+// resolveCorrelation is the correlation id, or that of a stream's first event.
+func resolveCorrelation(ctx context.Context, store *eventstore.Store, of string) (string, error) {
+	if uuid.Validate(of) == nil {
+		return of, nil
 	}
-	first, err := store.RawStream(ctx, c.Correlation, 0, 1)
+	first, err := store.RawStream(ctx, of, 0, 1)
 	if err != nil {
 		return "", err
 	}
 	if len(first) == 0 {
-		return "", fmt.Errorf("%s is no id, and the log holds no event of a stream of that name", shownName(c.Correlation))
+		return "", fmt.Errorf("%w: %s is no id, and the log holds no event of a stream of that name", errNotFound, shownName(of))
 	}
 	meta, ok := metadataOf(first[0])
 	if !ok || meta.Correlation == "" {
-		return "", fmt.Errorf("the first event of %s has no correlation id", shownName(c.Correlation))
+		return "", fmt.Errorf("%w: the first event of %s has no correlation id", errNotFound, shownName(of))
 	}
 	return meta.Correlation, nil
 }
 
-// correlated reads the events of a correlation in the order of the log, at most traceMost.
-func correlated(ctx context.Context, store *eventstore.Store, correlation string, after event.Position) (events []shownEvent, truncated bool, err error) {
+// correlated reads the events of a correlation in the order of the log, at most so many.
+func correlated(ctx context.Context, store *eventstore.Store, correlation string, after event.Position, most int) (events []shownEvent, truncated bool, err error) {
 	head, err := store.Head(ctx)
 	if err != nil {
 		return nil, false, err
@@ -118,7 +118,7 @@ func correlated(ctx context.Context, store *eventstore.Store, correlation string
 		}
 		if bytes.Contains(raw.Metadata, mark) { // most events are told without decoding
 			if meta, ok := metadataOf(raw); ok && meta.Correlation == correlation {
-				if len(events) == traceMost {
+				if len(events) == most {
 					return events, true, nil
 				}
 				events = append(events, decodeShown(catalogue, raw))
@@ -169,15 +169,19 @@ func (r traceReport) printJSON() error {
 // deepest is how many levels of a tree are indented.
 const deepest = 24
 
-// tree draws the events below what they followed from.
-func (r traceReport) tree() string {
+// treeRow is an event in its place of a tree.
+type treeRow struct {
+	tracedEvent
+	branch string // its place, drawn
+	level  int    // from 0
+}
+
+// rows are the events below what they followed from.
+func (r traceReport) rows() (rows []treeRow) {
 	children := map[string][]tracedEvent{}
 	for _, e := range r.Events {
 		children[e.Parent] = append(children[e.Parent], e)
 	}
-	var out strings.Builder
-	first := r.Events[0].meta
-	fmt.Fprintf(&out, "%s  %s  by %s  %s\n", shownName(r.Correlation), shownTime(first.At), shownReason(first.Actor), shownReason(string(first.Source)))
 	type pending struct {
 		event  tracedEvent
 		prefix string
@@ -201,8 +205,19 @@ func (r traceReport) tree() string {
 		if p.depth >= deepest {
 			below = ""
 		}
-		e := p.event
-		fmt.Fprintf(&out, "%s%s%s  %s@%d  +%.3f s  %s", p.prefix, branch, shownName(e.Event), shownName(e.Stream), e.Revision, e.meta.At.Sub(first.At).Seconds(), shownReason(e.meta.Actor))
+		rows = append(rows, treeRow{p.event, p.prefix + branch, p.depth})
+		push(children[p.event.ID], p.prefix+below, p.depth+1)
+	}
+	return rows
+}
+
+// tree draws the events below what they followed from.
+func (r traceReport) tree() string {
+	var out strings.Builder
+	first := r.Events[0].meta
+	fmt.Fprintf(&out, "%s  %s  by %s  %s\n", shownName(r.Correlation), shownTime(first.At), shownReason(first.Actor), shownReason(string(first.Source)))
+	for _, e := range r.rows() {
+		fmt.Fprintf(&out, "%s%s  %s@%d  +%.3f s  %s", e.branch, shownName(e.Event), shownName(e.Stream), e.Revision, e.meta.At.Sub(first.At).Seconds(), shownReason(e.meta.Actor))
 		if e.Because == byStream {
 			out.WriteString("  (after)")
 		}
@@ -210,7 +225,6 @@ func (r traceReport) tree() string {
 			out.WriteString("  (unreadable)")
 		}
 		out.WriteByte('\n')
-		push(children[e.ID], p.prefix+below, p.depth+1)
 	}
 	return out.String()
 }
