@@ -89,7 +89,7 @@ func TestTransparency(t *testing.T) {
 	second := account.evaluate(t, "Integrate[x, x]", "")
 	wait(second.RunID)
 	kill()
-	again, other, killOther := startWitness(t, folder, log.Keys[0].Key)
+	again, _, killOther := startWitness(t, folder, log.Keys[0].Key)
 	if again != key {
 		t.Errorf("the witness has the key %s, and had %s", again, key)
 	}
@@ -115,7 +115,7 @@ func TestTransparency(t *testing.T) {
 	if status := server.Interrupt(); status != 0 {
 		t.Fatalf("%d\n%s", status, server.Output())
 	}
-	_, other, _ = startWitness(t, folder, log.Keys[0].Key)
+	_, other, _ := startWitness(t, folder, log.Keys[0].Key)
 	server = Start(t, data, append(settings, "--witness", key+" "+other, "--witness-quorum", "1")...)
 	account.URL = server.URL
 	wait(third.RunID)
