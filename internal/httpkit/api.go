@@ -334,9 +334,11 @@ func (a *API) ShowProblems(page func(http.ResponseWriter, *http.Request, *Proble
 	a.problemPage = page
 }
 
-// isNavigation tells whether a browser will show the answer as a document of its own (Sec-Fetch-Dest, W3C Fetch Metadata Request Headers).
-// Clients of the API and scripts of pages never send that.
-func isNavigation(r *http.Request) bool { return r.Header.Get("Sec-Fetch-Dest") == "document" }
+// isNavigation tells whether the answer is for a person to read: browsers ask for text/html first when they will show a document of its own,
+// and for anything when scripts and pictures ask (Fetch Standard, "fetch").
+func isNavigation(r *http.Request) bool {
+	return strings.HasPrefix(r.Header.Get("Accept"), "text/html")
+}
 
 // recordProblem sets the problem's request id and logs a problem of status 500 or above, unless it is the refusal of a request that
 // is one too many: an account that asks a lot would fill the log.

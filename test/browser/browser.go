@@ -13,6 +13,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -88,6 +89,17 @@ func (b *Tab) Faults() []string {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return append([]string{}, b.faults...)
+}
+
+// Fault waits for a fault that says so, which the browser reports some time after its cause.
+func (b *Tab) Fault(text string) {
+	b.t.Helper()
+	for deadline := time.Now().Add(patience); !slices.ContainsFunc(b.Faults(), func(fault string) bool { return strings.Contains(fault, text) }); {
+		if time.Now().After(deadline) {
+			b.t.Fatalf("no fault says %q: %q", text, b.Faults())
+		}
+		time.Sleep(20 * time.Millisecond)
+	}
 }
 
 // do runs a step within the tab's patience.
