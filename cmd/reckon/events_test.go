@@ -249,7 +249,7 @@ func TestEveryKindOfStreamHasItsState(t *testing.T) {
 	catalogue := domain.Catalogue()
 	without := []string{"certificate", "runids", "runner"} // nothing decides on them
 	kinds := map[string]string{                            // of the types whose names do not begin with the kind of stream
-		"plan": "account", "key": "keys", "receipt": "run", "invoice": "billing", "subscription": "billing",
+		"plan": "account", "checkpoint": "checkpoints", "key": "keys", "receipt": "run", "invoice": "billing", "subscription": "billing",
 	}
 	for name, declared := range catalogue {
 		kind, _, _ := strings.Cut(name, ".")

@@ -20,6 +20,7 @@ import (
 	"reckon/domain/session"
 	"reckon/domain/slots"
 	"reckon/domain/token"
+	"reckon/domain/transparency"
 	"reckon/domain/upload"
 	"reckon/eventstore"
 )
@@ -219,6 +220,14 @@ func foldingOf(stream string) *folding {
 				Credits      []account.Price
 				Invoices     []billing.Invoice
 			}{s.Subscription, s.Changes, s.Credits(), s.Invoices()}
+		})
+	case "checkpoints":
+		return fold(transparency.Decider, func(s transparency.State) any {
+			return struct {
+				Size         int64
+				Root         string
+				Cosignatures []string
+			}{s.Last.Size, s.Last.Root, s.Cosignatures}
 		})
 	case "grant":
 		return fold(grant.Decider, whole)
