@@ -117,7 +117,11 @@ func (v *visit) evaluateForm() {
 		}
 	}
 	asked.Suggestions = apply(asked.Expression, found)
-	v.showEvaluate(evaluateShown{Examples: examples, SessionID: session, Cells: []cell{asked}}, problem)
+	page := evaluateShown{Examples: examples, SessionID: session, Cells: []cell{asked}}
+	if problem != nil {
+		page.Expression = asked.Expression // to be mended; with scripts the field has not been emptied
+	}
+	v.showEvaluate(page, problem)
 }
 
 // ofEngine are the warnings that are not the messages of suggestions.

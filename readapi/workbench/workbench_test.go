@@ -452,7 +452,7 @@ func TestBursts(t *testing.T) {
 	}
 	sound(t, b, "a burst")
 	b.Click("a.zoom:nth-of-type(2)") // closer to the beginning
-	b.Until(`document.querySelectorAll("svg.timeline path").length < 6`)
+	b.Until(`document.querySelectorAll("svg.timeline path").length < 6 && document.activeElement.matches("a.zoom")`)
 	clean(t, b)
 	closer := b.Eval(`document.querySelector("a.zoom").getAttribute("href")`)
 	if page := user.Do(t, http.MethodGet, closer, "").OK(t); !strings.Contains(string(page.Body), "<svg class=\"timeline\"") {
@@ -503,4 +503,13 @@ func TestListsSayThatTheyAreOld(t *testing.T) {
 	b.Until(`!document.querySelector("#away").hidden`)
 	b.Has("#away", "signed out")
 	b.Has("#rows", "1+1")
+}
+
+// TestRefusedExpressionsStay: without scripts too, what was refused stands in the field, to be mended.
+func TestRefusedExpressionsStay(t *testing.T) {
+	s := apitest.Start(t, apitest.Options{})
+	a := form(t, s, "/", "", s.URL, url.Values{"expression": {"Sin[<x"}})
+	if a.Status < 400 || !strings.Contains(string(a.Body), ">Sin[&lt;x</textarea>") {
+		t.Errorf("%d\n%s", a.Status, a.Body)
+	}
 }

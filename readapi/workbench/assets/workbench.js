@@ -152,6 +152,9 @@ const state = (text) => {
   if (status) status.textContent = text;
 };
 
+/** A text with characters that are not seen, or that turn the order of others round, as their code points. */
+const seen = (text) => text.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, (c) => "U+" + c.codePointAt(0).toString(16).toUpperCase().padStart(4, "0"));
+
 /** Uploads a proof as it is, and fills in its id. */
 async function upload(file) {
   const said = $("#uploaded");
@@ -164,10 +167,10 @@ async function upload(file) {
     const body = await answer.json();
     if (!answer.ok) throw new Error(body.detail ?? `the service answered ${answer.status}`);
     $("#upload").value = body.upload_id;
-    said.textContent = `${file.name}: ${new Intl.NumberFormat().format(body.export_bytes)} bytes, Lean ${body.lean?.version ?? "of no version given"}, SHA-256 ${body.export_sha256}`;
+    said.textContent = `${seen(file.name)}: ${new Intl.NumberFormat().format(body.export_bytes)} bytes, Lean ${body.lean?.version ?? "of no version given"}, SHA-256 ${body.export_sha256}`;
     $("#declarations").focus();
   } catch (error) {
-    said.textContent = `${file.name} was not taken: ${error.message}`;
+    said.textContent = `${seen(file.name)} was not taken: ${error.message}`;
   }
 }
 
@@ -206,7 +209,11 @@ document.addEventListener("htmx:sendError", (event) => {
 });
 
 document.addEventListener("htmx:beforeSwap", (event) => {
-  const { target, xhr } = event.detail;
+  const { target, xhr, requestConfig } = event.detail;
+  if (xhr.status >= 400 && requestConfig.elt.matches("a[href]")) { // a page that says why, and has not the part that was asked for
+    event.detail.shouldSwap = false;
+    location.assign(requestConfig.elt.href);
+  }
   if (!target.matches("[data-refresh]")) return;
   // What is refreshed keeps what it shows while the service is away, and is left alone while nothing has changed.
   away(xhr.status === 401 ? "You are signed out: this list is as it was. Sign in again to go on." : xhr.status >= 400 ? `The service answered ${xhr.status}: this list is as it was, and is asked for again.` : "");
@@ -215,6 +222,8 @@ document.addEventListener("htmx:beforeSwap", (event) => {
   scrolled.set(target.id, $(".scroll", target)?.scrollLeft ?? 0);
 });
 document.addEventListener("htmx:afterSwap", (event) => {
+  const followed = event.detail.requestConfig.elt;
+  if (followed.matches("a.zoom")) ($$("a.zoom").find((link) => link.textContent === followed.textContent) ?? $("a.zoom"))?.focus();
   const list = $(`#${event.detail.target.id} .scroll`);
   if (list && scrolled.has(event.detail.target.id)) list.scrollLeft = scrolled.get(event.detail.target.id);
 });
