@@ -232,7 +232,7 @@ func tags() []*huma.Tag {
 		"Account": "Accounts, browser sessions and API tokens", "Evaluation": "Evaluating expressions, checking answers, receipts, plots and history",
 		"Sessions": "Live sessions, whose variables and definitions last", "Jobs": "Work that takes longer than a request may",
 		"Proofs": "Proof exports and the certificates about them", "Billing": "Plans, prices and limits", "Bursts": "What agents did, told by their credentials, sources and names", "Reference": "The function reference: what is supported, and how",
-		"Service": "The service itself: its health and its keys",
+		"Service": "The service itself: its health and its keys", "Transparency": "The Merkle log of receipts and certificates: proofs that one is in it",
 	}
 	var all []*huma.Tag
 	for _, name := range slices.Sorted(maps.Keys(about)) {

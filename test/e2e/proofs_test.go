@@ -218,9 +218,12 @@ func certificateReads(t *testing.T, account, other *Account) {
 		t.Fatal(err)
 	}
 	var list struct{ Certificates []map[string]any }
-	if err := account.JSON("GET", "/api/certificates", nil, &list); err != nil || len(list.Certificates) != 1 {
-		t.Fatalf("%v: %+v", err, list)
-	}
+	waitFor(t, func() bool { // the list follows the log
+		if err := account.JSON("GET", "/api/certificates", nil, &list); err != nil {
+			t.Fatal(err)
+		}
+		return len(list.Certificates) == 1
+	})
 	listed = list.Certificates[0]
 	if !reflect.DeepEqual(fromJob, read) || !reflect.DeepEqual(read, listed) {
 		t.Errorf("the job says %v\nthe certificate %v\nthe list %v", fromJob, read, listed)
