@@ -97,11 +97,14 @@ func (s *service) makePeers(ctx context.Context) (part lifecycle.Part, address s
 	if err := s.makeEvaluator(address); err != nil {
 		return part, "", errors.Join(err, listener.Close())
 	}
-	s.writeSide.peers = cluster.NewPeers(cluster.PeersConfig{
+	s.writeSide.peers, err = cluster.NewPeers(cluster.PeersConfig{
 		Process: s.id, Secret: secret, Local: s.writeSide.evaluator.Evaluate, WaitUntilDead: s.workers.Liveness.WaitUntilDead, Now: time.Now,
 	})
+	if err != nil {
+		return part, "", errors.Join(err, listener.Close())
+	}
 	server := httpserver.New(s.writeSide.peers, httpserver.ProcessLimits(), s.logger)
-	part = httpPart("peers", server, listener)
+	part = httpPart("peers", server, s.writeSide.peers.Listener(listener))
 	part.Drain = func(ctx context.Context) error { return s.drainPeers(ctx, server) }
 	return part, address, nil
 }
@@ -109,6 +112,7 @@ func (s *service) makePeers(ctx context.Context) (part lifecycle.Part, address s
 // drainPeers lets forwarded evaluations end. It begins when the API is drained: until then
 // requests for sessions of this process are as welcome from other processes as from clients.
 func (s *service) drainPeers(ctx context.Context, server *httpserver.Server) error {
+	defer s.writeSide.peers.CloseIdleConnections()
 	if s.api != nil && s.api.listener != nil { // otherwise it was never started, and is not drained
 		select {
 		case <-s.api.drained:

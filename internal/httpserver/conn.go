@@ -2,6 +2,7 @@ package httpserver
 
 import (
 	"bytes"
+	"crypto/tls"
 	"net"
 	"net/http"
 	"sync"
@@ -64,14 +65,23 @@ func (c *conn) writePieces(p []byte) (written int, err error) {
 		n, err := c.Conn.Write(p[written:min(len(p), written+piece)])
 		written += n
 		if err != nil {
-			if tcp, ok := c.Conn.(*net.TCPConn); ok {
-				_ = tcp.SetLinger(0) // the kernel drops the unsent bytes
-			}
+			c.dropUnsent()
 			return written, err
 		}
 		if written == len(p) {
 			return written, nil
 		}
+	}
+}
+
+// dropUnsent makes the kernel drop the unsent bytes when the connection is closed.
+func (c *conn) dropUnsent() {
+	lowest := c.Conn
+	if encrypted, is := lowest.(*tls.Conn); is {
+		lowest = encrypted.NetConn()
+	}
+	if tcp, is := lowest.(*net.TCPConn); is {
+		_ = tcp.SetLinger(0)
 	}
 }
 

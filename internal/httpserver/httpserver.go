@@ -56,7 +56,7 @@ type Server struct {
 	closing *atomic.Bool // connections are closed after their next answer
 }
 
-// New returns a server of HTTP/1.1. TLS ends at a proxy.
+// New returns a server of HTTP/1.1. TLS ends at a proxy, or in the listener that is served.
 func New(handler http.Handler, limits Limits, logger *slog.Logger) *Server {
 	protocols := new(http.Protocols)
 	protocols.SetHTTP1(true)

@@ -3,10 +3,12 @@ package cluster
 import (
 	"bytes"
 	"context"
+	"crypto/tls"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"time"
 
@@ -24,6 +26,12 @@ const (
 	unreachablePause = 500 * time.Millisecond // before an owner that did not receive the request is asked again
 )
 
+// Headers of a request between processes.
+const (
+	toHeader    = "X-Reckon-To"    // runner id of the receiver
+	nonceHeader = "X-Reckon-Nonce" // nonceBytes random bytes, hex
+)
+
 // EvaluateFunc is a commands.Evaluator's Evaluate.
 type EvaluateFunc func(context.Context, commands.Intent, commands.Evaluate) (commands.Evaluation, error)
 
@@ -31,6 +39,7 @@ type EvaluateFunc func(context.Context, commands.Intent, commands.Evaluate) (com
 // what other processes forward. A peer is a process that knows the secret.
 type Peers struct {
 	PeersConfig
+	tls      *tls.Config
 	client   http.Client
 	received nonces
 }
@@ -46,9 +55,18 @@ type PeersConfig struct {
 }
 
 // NewPeers returns the peers of a process.
-func NewPeers(c PeersConfig) *Peers {
-	return &Peers{PeersConfig: c, client: http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 16, IdleConnTimeout: time.Minute}}}
+func NewPeers(c PeersConfig) (*Peers, error) {
+	known, err := peerTLS(c.Secret)
+	if err != nil {
+		return nil, err
+	}
+	return &Peers{PeersConfig: c, tls: known, client: http.Client{Transport: &http.Transport{
+		TLSClientConfig: known, TLSHandshakeTimeout: 10 * time.Second, MaxIdleConnsPerHost: 16, IdleConnTimeout: time.Minute,
+	}}}, nil
 }
+
+// Listener accepts only peers from l: their connections are encrypted, and others have no byte of a request read.
+func (p *Peers) Listener(l net.Listener) net.Listener { return tls.NewListener(l, p.tls) }
 
 var (
 	// errOwnerDead ends a forwarded request whose receiver's lease has ended.
@@ -57,6 +75,9 @@ var (
 	// came. It is asked again: it evaluates a nonce once.
 	errNoAnswer = errors.New("no answer came from the process that owns the session")
 )
+
+// CloseIdleConnections closes the connections to other processes that no request uses.
+func (p *Peers) CloseIdleConnections() { p.client.CloseIdleConnections() }
 
 // Evaluate evaluates in this process, or in the one that owns the session. While no answer comes
 // the owner is asked again, until it answers or its lease ends; also an owner that has received
@@ -207,13 +228,16 @@ func (p *Peers) forward(ctx context.Context, to *commands.SessionElsewhereError,
 	if err != nil {
 		return commands.Evaluation{}, err
 	}
-	request, err := http.NewRequestWithContext(ctx, http.MethodPost, "http://"+to.Address+forwardPath, bytes.NewReader(body))
+	request, err := http.NewRequestWithContext(ctx, http.MethodPost, "https://"+to.Address+forwardPath, bytes.NewReader(body))
 	if err != nil {
 		return commands.Evaluation{}, err
 	}
-	sent := seal{to: to.Owner, at: p.Now().UnixMilli(), nonce: nonce}
-	sent.signRequest(request.Header, p.Secret, body)
+	request.Header.Set(toHeader, to.Owner)
+	request.Header.Set(nonceHeader, nonce)
 	response, err := p.client.Do(request)
+	if notPeer(err) {
+		return unknown(fmt.Errorf("%s is no process of this installation, or has another peer secret: %w", to.Address, err))
+	}
 	if err != nil {
 		return commands.Evaluation{}, fmt.Errorf("%w: %w", errNoAnswer, err)
 	}
@@ -226,8 +250,6 @@ func (p *Peers) forward(ctx context.Context, to *commands.SessionElsewhereError,
 		return commands.Evaluation{}, fmt.Errorf("%w: another process is at %s", errNoAnswer, to.Address)
 	case response.StatusCode != http.StatusOK:
 		return unknown(fmt.Errorf("%s refuses with %s: %s", to.Address, response.Status, answered[:min(len(answered), maxRefusalBytes)]))
-	case !sent.answerSigned(response.Header, p.Secret, int64(len(answered))) || !digestMatches(response.Header, answered):
-		return unknown(fmt.Errorf("%s is no process of this installation, or has another peer secret", to.Address))
 	}
 	var answer forwardedAnswer
 	if err := json.Unmarshal(answered, &answer); err != nil {
@@ -239,10 +261,16 @@ func (p *Peers) forward(ctx context.Context, to *commands.SessionElsewhereError,
 	return answer.Evaluation, nil
 }
 
-// ServeHTTP evaluates what another process forwards. The signature is in the headers and
-// covers length and digest of the body, so no byte is read of the body of one that is no peer.
+// notPeer tells whether a connection failed because of who answered: another certificate, or none.
+func notPeer(err error) bool {
+	var certificate *tls.CertificateVerificationError
+	var record tls.RecordHeaderError
+	return errors.As(err, &certificate) || errors.As(err, &record) || errors.Is(err, http.ErrSchemeMismatch)
+}
+
+// ServeHTTP evaluates what another process forwards; whose connections it serves came through Listener.
 func (p *Peers) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	sent, readable := readSeal(r.Header)
+	nonce := r.Header.Get(nonceHeader)
 	switch {
 	case r.Method != http.MethodPost || r.URL.Path != forwardPath:
 		http.NotFound(w, r)
@@ -250,32 +278,20 @@ func (p *Peers) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case r.ContentLength < 0 || r.ContentLength > maxRequestBytes:
 		http.Error(w, "the body must say its length, of at most 8 MiB", http.StatusRequestEntityTooLarge)
 		return
-	case !readable || !sent.requestSigned(r.Header, p.Secret, r.ContentLength):
-		http.Error(w, "not a peer", http.StatusForbidden)
-		return
-	case sent.to != p.Process:
+	case r.Header.Get(toHeader) != p.Process:
 		http.Error(w, "not to this process", http.StatusMisdirectedRequest)
+		return
+	case len(nonce) != 2*nonceBytes:
+		http.Error(w, "no nonce", http.StatusBadRequest)
 		return
 	}
 	body, err := io.ReadAll(r.Body)
 	var asked forwarded
-	switch {
-	case err != nil:
-		http.Error(w, "unreadable", http.StatusBadRequest)
-		return
-	case !digestMatches(r.Header, body):
-		http.Error(w, "not the body that was sealed", http.StatusForbidden)
-		return
-	case json.Unmarshal(body, &asked) != nil:
+	if err != nil || json.Unmarshal(body, &asked) != nil {
 		http.Error(w, "not a forwarded evaluation", http.StatusBadRequest)
 		return
 	}
-	now := p.Now()
-	if age := now.Sub(time.UnixMilli(sent.at)); age.Abs() > maxClockDifference {
-		http.Error(w, fmt.Sprintf("sent %v ago by this process's clock; at most %v are accepted: synchronise the clocks", age, maxClockDifference), http.StatusBadRequest)
-		return
-	}
-	if !p.received.add(sent.nonce, now) {
+	if !p.received.add(nonce, p.Now()) {
 		http.Error(w, "received before", http.StatusConflict)
 		return
 	}
@@ -290,6 +306,5 @@ func (p *Peers) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	w.Header().Set("Content-Type", "application/json")
-	sent.signAnswer(w.Header(), p.Secret, encoded)
 	_, _ = w.Write(encoded) // a peer that gets no whole answer reports that itself
 }

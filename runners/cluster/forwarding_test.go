@@ -1,13 +1,12 @@
 package cluster_test
 
 import (
-	"bufio"
 	"bytes"
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
+	"crypto/tls"
 	"errors"
 	"io"
+	"log/slog"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -23,22 +22,43 @@ import (
 	"reckon/domain/receipt"
 	"reckon/domain/run"
 	"reckon/internal/httpserver"
-	"reckon/internal/httpserver/httpservertest"
 	"reckon/runners/cluster"
 )
 
 // peers are the peers of a process for which no other one ever dies.
 func peers(process, secret string, local cluster.EvaluateFunc) *cluster.Peers {
-	return cluster.NewPeers(cluster.PeersConfig{
+	p, err := cluster.NewPeers(cluster.PeersConfig{
 		Process: process, Secret: []byte(secret), Local: local, Now: time.Now,
 		WaitUntilDead: func(ctx context.Context, _ string) error { <-ctx.Done(); return ctx.Err() },
 	})
+	if err != nil {
+		panic(err) // only where crypto/rand fails
+	}
+	return p
 }
 
-// owner is the process "o" that owns every session, reached over HTTP.
+// owner is the process "o" that owns every session, reached over the network.
 func owner(t *testing.T, secret string, local cluster.EvaluateFunc) (address string) {
-	server := httpservertest.Start(t, peers("o", secret, local), httpserver.ProcessLimits())
-	return strings.TrimPrefix(server.URL, "http://")
+	p := peers("o", secret, local)
+	return served(t, p, p.Listener)
+}
+
+// served serves as the service does, through secure, until the test ends.
+func served(t *testing.T, handler http.Handler, secure func(net.Listener) net.Listener) (address string) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	server := httpserver.New(handler, httpserver.ProcessLimits(), slog.New(slog.DiscardHandler))
+	ended := make(chan error, 1)
+	go func() { ended <- server.Serve(secure(l)) }()
+	t.Cleanup(func() {
+		_ = server.Close()
+		if err := <-ended; !errors.Is(err, http.ErrServerClosed) {
+			t.Error(err)
+		}
+	})
+	return l.Addr().String()
 }
 
 func elsewhere(address string) cluster.EvaluateFunc {
@@ -108,163 +128,148 @@ func TestOwnerThatIsGone(t *testing.T) {
 	}
 }
 
+// TestOnlyPeersAreAnswered: neither is a request of one who does not know the secret read, nor an answer of one believed.
 func TestOnlyPeersAreAnswered(t *testing.T) {
-	address := owner(t, "one secret", func(context.Context, commands.Intent, commands.Evaluate) (commands.Evaluation, error) {
+	forged := cluster.EvaluateFunc(func(context.Context, commands.Intent, commands.Evaluate) (commands.Evaluation, error) {
 		t.Error("a stranger was answered")
-		return commands.Evaluation{}, nil
+		return commands.Evaluation{Result: "forged"}, nil
 	})
-	stranger := peers("caller", "another secret", elsewhere(address))
-	if _, err := stranger.Evaluate(t.Context(), commands.Intent{}, commands.Evaluate{}); !errors.Is(err, commands.ErrSessionOwnerAway) || errors.Is(err, commands.ErrUnavailable) {
-		t.Errorf("a stranger is told %v", err)
-	}
-	for _, body := range []string{"", "{}", "\xff", strings.Repeat("x", 1<<20)} {
-		response, err := http.Post("http://"+address+"/evaluate", "application/json", bytes.NewBufferString(body))
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := response.Body.Close(); err != nil {
-			t.Fatal(err)
-		}
-		if response.StatusCode != http.StatusForbidden {
-			t.Errorf("unsigned: %s", response.Status)
-		}
-	}
-	// Of a stranger's body no byte is read: the answer does not wait for it.
-	for _, head := range []string{
-		"Content-Length: 8000000\r\n\r\n", "Content-Length: 9000000000\r\n\r\n", "Transfer-Encoding: chunked\r\n\r\n",
-		"Content-Length: 8000000\r\nX-Reckon-Body: " + strings.Repeat("0", 64) + "\r\nX-Reckon-Peer: " + strings.Repeat("0", 64) + "\r\n\r\n",
-	} {
-		c, err := net.Dial("tcp", address)
-		if err != nil {
-			t.Fatal(err)
-		}
-		_, _ = io.WriteString(c, "POST /evaluate HTTP/1.1\r\nHost: x\r\n"+head)
-		response, err := http.ReadResponse(bufio.NewReader(c), nil)
-		if err != nil || response.StatusCode != http.StatusForbidden && response.StatusCode != http.StatusRequestEntityTooLarge || !response.Close {
-			t.Errorf("%q: %v %v", head, response, err)
-		}
-		_ = c.Close()
-	}
-	// A server that is no peer is not believed.
-	impostor := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+	right, other := owner(t, "one secret", forged), owner(t, "another secret", forged)
+	plain := served(t, peers("o", "one secret", forged), func(l net.Listener) net.Listener { return l })
+	public := httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		_, _ = w.Write([]byte(`{"Evaluation":{"Result":"forged"}}`))
 	}))
-	defer impostor.Close()
-	p := peers("caller", "s", elsewhere(strings.TrimPrefix(impostor.URL, "http://")))
-	if got, err := p.Evaluate(t.Context(), commands.Intent{}, commands.Evaluate{}); err == nil {
-		t.Errorf("a forged answer was believed: %+v", got)
+	defer public.Close()
+	for name, at := range map[string]struct{ secret, address string }{
+		"another secret's client": {"another secret", right}, "another secret's server": {"one secret", other},
+		"a server without TLS": {"one secret", plain}, "a server with a public certificate": {"one secret", strings.TrimPrefix(public.URL, "https://")},
+	} {
+		got, err := peers("caller", at.secret, elsewhere(at.address)).Evaluate(t.Context(), commands.Intent{}, commands.Evaluate{})
+		if !errors.Is(err, commands.ErrSessionOwnerAway) || errors.Is(err, commands.ErrUnavailable) {
+			t.Errorf("%s: %+v, %v", name, got, err)
+		}
+	}
+	for name, client := range map[string]*tls.Config{
+		"no certificate":   {InsecureSkipVerify: true},
+		"its own":          {InsecureSkipVerify: true, Certificates: public.TLS.Certificates},
+		"an older version": {InsecureSkipVerify: true, MaxVersion: tls.VersionTLS12},
+	} {
+		c, err := tls.Dial("tcp", right, client)
+		if err == nil {
+			_, _ = io.WriteString(c, "POST /evaluate HTTP/1.1\r\nHost: x\r\nX-Reckon-To: o\r\nX-Reckon-Nonce: "+strings.Repeat("0", 32)+"\r\nContent-Length: 2\r\n\r\n{}")
+			_, err = c.Read(make([]byte, 1)) // in TLS 1.3 a client learns of the refusal when it reads
+			_ = c.Close()
+		}
+		if alert := new(net.OpError); !errors.As(err, &alert) || !strings.Contains(err.Error(), "remote error: tls:") {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	response, err := http.Post("http://"+right+"/evaluate", "application/json", strings.NewReader("{}"))
+	if err == nil {
+		t.Errorf("without TLS: %s", response.Status)
 	}
 }
 
-// TestSealedBodies: the seal of one body is no other's, of no other length and of no answer.
-func TestSealedBodies(t *testing.T) {
-	var heard *http.Request
-	var body []byte
-	spy := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		heard = r.Clone(context.Background())
-		body, _ = io.ReadAll(r.Body)
-		http.Error(w, "", http.StatusTeapot)
-	}))
-	defer spy.Close()
-	sent := time.Now()
-	caller := peers("caller", "s", elsewhere(strings.TrimPrefix(spy.URL, "http://")))
-	caller.Now = func() time.Time { return sent }
-	_, err := caller.Evaluate(t.Context(), commands.Intent{}, commands.Evaluate{Expression: "1+1"})
-	if err == nil || heard == nil {
-		t.Fatal(err)
-	}
+// TestWhatPeersRefuse of one that knows the secret.
+func TestWhatPeersRefuse(t *testing.T) {
 	evaluated := 0
-	at := sent
-	local := func(context.Context, commands.Intent, commands.Evaluate) (commands.Evaluation, error) {
+	p := peers("o", "s", func(context.Context, commands.Intent, commands.Evaluate) (commands.Evaluation, error) {
 		evaluated++
 		return commands.Evaluation{}, nil
+	})
+	now := time.Now()
+	p.Now = func() time.Time { return now }
+	ask := func(method, path, to, nonce, body string) int {
+		r := httptest.NewRequest(method, path, strings.NewReader(body))
+		r.Header.Set("X-Reckon-To", to)
+		r.Header.Set("X-Reckon-Nonce", nonce)
+		w := httptest.NewRecorder()
+		p.ServeHTTP(w, r)
+		return w.Code
 	}
-	process := func(name string) string {
-		p := peers(name, "s", local)
-		p.Now = func() time.Time { return at }
-		return strings.TrimPrefix(httpservertest.Start(t, p, httpserver.ProcessLimits()).URL, "http://")
-	}
-	address, another := process("o"), process("p")
-	send := func(address string, body []byte, changed map[string]string) int {
-		t.Helper()
-		request, err := http.NewRequest(http.MethodPost, "http://"+address+"/evaluate", bytes.NewReader(body))
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, name := range []string{"Peer", "Body", "To", "Sent", "Nonce"} {
-			request.Header.Set("X-Reckon-"+name, heard.Header.Get("X-Reckon-"+name))
-		}
-		for name, value := range changed {
-			request.Header.Set(name, value)
-		}
-		response, err := http.DefaultClient.Do(request)
-		if err != nil {
-			t.Fatal(err)
-		}
-		_ = response.Body.Close()
-		return response.StatusCode
-	}
-	other := bytes.Replace(body, []byte("1+1"), []byte("2+2"), 1)
-	sum := sha256.Sum256(other)
-	for name, status := range map[string]int{
-		"another body":                send(address, other, nil),
-		"another body and its digest": send(address, other, map[string]string{"X-Reckon-Body": hex.EncodeToString(sum[:])}),
-		"a longer body":               send(address, append(body, ' '), nil),
-		"a shorter body":              send(address, body[:len(body)-1], nil),
-		"another time":                send(address, body, map[string]string{"X-Reckon-Sent": "1"}),
-		"another nonce":               send(address, body, map[string]string{"X-Reckon-Nonce": strings.Repeat("0", 32)}),
-		"no nonce":                    send(address, body, map[string]string{"X-Reckon-Nonce": ""}),
-		"another receiver's name":     send(another, body, map[string]string{"X-Reckon-To": "p"}),
+	nonce := strings.Repeat("0", 32)
+	for name, status := range map[string][2]int{
+		"another path":    {ask("POST", "/", "o", nonce, "{}"), http.StatusNotFound},
+		"another method":  {ask("GET", "/evaluate", "o", nonce, "{}"), http.StatusNotFound},
+		"another process": {ask("POST", "/evaluate", "p", nonce, "{}"), http.StatusMisdirectedRequest},
+		"no nonce":        {ask("POST", "/evaluate", "o", "", "{}"), http.StatusBadRequest},
+		"a long nonce":    {ask("POST", "/evaluate", "o", nonce+nonce, "{}"), http.StatusBadRequest},
+		"no evaluation":   {ask("POST", "/evaluate", "o", nonce, "\xff"), http.StatusBadRequest},
+		"a large body":    {ask("POST", "/evaluate", "o", nonce, strings.Repeat(" ", 8<<20+1)), http.StatusRequestEntityTooLarge},
 	} {
-		if status != http.StatusForbidden {
-			t.Errorf("%s: %d", name, status)
+		if status[0] != status[1] || evaluated != 0 {
+			t.Errorf("%s: %d, evaluated %d", name, status[0], evaluated)
 		}
 	}
-	if status := send(another, body, nil); status != http.StatusMisdirectedRequest {
-		t.Errorf("another receiver: %d", status)
+	if status := ask("POST", "/evaluate", "o", nonce, "{}"); status != http.StatusOK || evaluated != 1 {
+		t.Errorf("%d, evaluated %d times", status, evaluated)
 	}
-	for _, late := range []time.Duration{2 * time.Minute, -2 * time.Minute} {
-		at = sent.Add(late)
-		if status := send(address, body, nil); status != http.StatusBadRequest {
-			t.Errorf("received %v after it was sent: %d", late, status)
-		}
-	}
-	at = sent
-	if status := send(address, body, nil); status != http.StatusOK || evaluated != 1 {
-		t.Errorf("the sealed body: %d, evaluated %d times", status, evaluated)
-	}
-	for _, later := range []time.Duration{0, 59 * time.Second} { // as long as its time is accepted
-		at = sent.Add(later)
-		if status := send(address, body, nil); status != http.StatusConflict || evaluated != 1 {
-			t.Errorf("the sealed body again after %v: %d, evaluated %d times", later, status, evaluated)
+	for _, later := range []time.Duration{0, 9 * time.Minute} { // as long as anyone may ask again
+		now = now.Add(later)
+		if status := ask("POST", "/evaluate", "o", nonce, "{}"); status != http.StatusConflict || evaluated != 1 {
+			t.Errorf("again after %v: %d, evaluated %d times", later, status, evaluated)
 		}
 	}
 }
 
-// TestAnswersAreOfTheirRequest: the answer to one request is not believed as that to another.
-func TestAnswersAreOfTheirRequest(t *testing.T) {
-	real := peers("o", "s", func(context.Context, commands.Intent, commands.Evaluate) (commands.Evaluation, error) {
-		return commands.Evaluation{Result: "2"}, nil
+// TestNothingCanBeReadOrReplayedUnderWay: what someone on the way records has no word of the evaluation or its answer, and
+// is no evaluation when it is sent again.
+func TestNothingCanBeReadOrReplayedUnderWay(t *testing.T) {
+	evaluated := 0
+	address := owner(t, "s", func(context.Context, commands.Intent, commands.Evaluate) (commands.Evaluation, error) {
+		evaluated++
+		return commands.Evaluation{Result: "a secret answer"}, nil
 	})
-	var first *httptest.ResponseRecorder
-	replaying := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if first == nil {
-			first = httptest.NewRecorder()
-			real.ServeHTTP(first, r)
+	tap, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = tap.Close() }()
+	var sent, answered bytes.Buffer
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		client, err := tap.Accept()
+		if err != nil {
+			return
 		}
-		for name, values := range first.Header() {
-			w.Header()[name] = values
+		server, err := net.Dial("tcp", address)
+		if err != nil {
+			return
 		}
-		_, _ = w.Write(first.Body.Bytes())
-	}))
-	defer replaying.Close()
-	caller := peers("caller", "s", elsewhere(strings.TrimPrefix(replaying.URL, "http://")))
-	if got, err := caller.Evaluate(t.Context(), commands.Intent{}, commands.Evaluate{}); err != nil || got.Result != "2" {
+		forth := make(chan struct{})
+		go func() {
+			defer close(forth)
+			_, _ = io.Copy(io.MultiWriter(server, &sent), client)
+			_ = server.Close()
+		}()
+		_, _ = io.Copy(io.MultiWriter(client, &answered), server)
+		<-forth
+	}()
+	caller := peers("caller", "s", elsewhere(tap.Addr().String()))
+	got, err := caller.Evaluate(t.Context(), commands.Intent{}, commands.Evaluate{Expression: "a secret question"})
+	if err != nil || got.Result != "a secret answer" {
 		t.Fatalf("%+v, %v", got, err)
 	}
-	if got, err := caller.Evaluate(t.Context(), commands.Intent{}, commands.Evaluate{}); !errors.Is(err, commands.ErrSessionOwnerAway) {
-		t.Errorf("an old answer was believed: %+v, %v", got, err)
+	caller.CloseIdleConnections()
+	<-ended
+	if sent.Len() < 500 || answered.Len() < 500 {
+		t.Fatalf("recorded %d and %d bytes", sent.Len(), answered.Len())
 	}
+	for _, word := range []string{"secret", "X-Reckon", "evaluate"} {
+		if strings.Contains(sent.String()+answered.String(), word) {
+			t.Errorf("%q can be read", word)
+		}
+	}
+	again, err := net.Dial("tcp", address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, _ = again.Write(sent.Bytes())
+	if _, err := io.Copy(io.Discard, again); evaluated != 1 {
+		t.Errorf("sent again it was evaluated: %d times (%v)", evaluated, err)
+	}
+	_ = again.Close()
 }
 
 // TestForwardingEndsWithTheLease: an owner that received the request and says nothing is given
@@ -306,15 +311,14 @@ func TestAnswerThatIsLost(t *testing.T) {
 		return commands.Evaluation{}, nil
 	})
 	asked := 0
-	cut := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	cut := served(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if asked++; asked == 1 {
 			real.ServeHTTP(httptest.NewRecorder(), r)
 			panic(http.ErrAbortHandler) // the connection breaks before the answer
 		}
 		real.ServeHTTP(w, r)
-	}))
-	defer cut.Close()
-	_, err := peers("caller", "s", elsewhere(strings.TrimPrefix(cut.URL, "http://"))).Evaluate(t.Context(), commands.Intent{}, commands.Evaluate{})
+	}), real.Listener)
+	_, err := peers("caller", "s", elsewhere(cut)).Evaluate(t.Context(), commands.Intent{}, commands.Evaluate{})
 	var away *commands.SessionOwnerError
 	if !errors.As(err, &away) || away.Owner != "o" || !errors.Is(err, commands.ErrSessionOwnerAway) || errors.Is(err, commands.ErrUnavailable) {
 		t.Errorf("%v", err)
