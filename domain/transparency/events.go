@@ -20,7 +20,7 @@ type Signed struct {
 // LeafPlace names the event of a leaf. It is no position, because a copy of a log has others.
 type LeafPlace struct {
 	Stream   string         `json:"stream" doc:"Its stream"`
-	Revision event.Revision `json:"revision" doc:"Its revision there"`
+	Revision event.Revision `json:"revision" unit:"events" doc:"Its revision there, from 0"`
 }
 
 // Cosigned is what witnesses answered to a checkpoint.
