@@ -125,7 +125,7 @@ func TestFromAQuoteToAPaidInvoice(t *testing.T) {
 		t.Fatalf("%+v", report)
 	}
 	server.operate("account", "void", email, report.Invoices[1].Number, "--note", "out of print")
-	waitFor(t, func() bool { // the read model follows
+	WaitFor(t, func() bool { // the read model follows
 		var subscription *struct{ Plan, Status string }
 		var invoices struct {
 			Invoices []struct{ Number, Status string }
@@ -141,7 +141,7 @@ func TestFromAQuoteToAPaidInvoice(t *testing.T) {
 	})
 	bill("account", "unsubscribe", email)
 	server.operate("account", "close", email)
-	waitFor(t, func() bool { // a reaction ends it
+	WaitFor(t, func() bool { // a reaction ends it
 		bill("account", "billing", account.ID)
 		return report.Subscription == nil
 	})

@@ -343,7 +343,7 @@ func TestBadInput(t *testing.T) {
 func TestThePrintedLineWorks(t *testing.T) {
 	server := Start(t, DataFolder(t))
 	const heading = "try, in another terminal in this folder:\n"
-	waitFor(t, func() bool { return strings.Contains(server.Output(), " try 'Integrate") })
+	WaitFor(t, func() bool { return strings.Contains(server.Output(), " try 'Integrate") })
 	_, line, _ := strings.Cut(server.Output(), heading)
 	if strings.Count(strings.TrimSpace(line), "\n") != 0 {
 		t.Errorf("more than one line:\n%s", line)

@@ -218,7 +218,7 @@ func certificateReads(t *testing.T, account, other *Account) {
 		t.Fatal(err)
 	}
 	var list struct{ Certificates []map[string]any }
-	waitFor(t, func() bool { // the list follows the log
+	WaitFor(t, func() bool { // the list follows the log
 		if err := account.JSON("GET", "/api/certificates", nil, &list); err != nil {
 			t.Fatal(err)
 		}
@@ -301,7 +301,7 @@ func certificateAboutRun(t *testing.T, account *Account) {
 				} `json:"certificate"`
 			}
 		}
-		waitFor(t, func() bool { // the runner publishes, not the request
+		WaitFor(t, func() bool { // the runner publishes, not the request
 			if err := account.JSON("GET", "/api/history", nil, &h); err != nil {
 				t.Fatal(err)
 			}
@@ -322,7 +322,7 @@ func listCertificates(t *testing.T, account, other *Account) {
 		Certificates []certificate.Record `json:"certificates"`
 		NextBefore   *string              `json:"next_before"`
 	}
-	waitFor(t, func() bool {
+	WaitFor(t, func() bool {
 		var all page
 		if err := account.JSON("GET", "/api/certificates", nil, &all); err != nil {
 			t.Fatal(err)

@@ -366,8 +366,8 @@ func statusOf(err error) (status int, code string) {
 	return http.StatusOK, ""
 }
 
-// waitFor waits for a condition that must come true.
-func waitFor(t testing.TB, condition func() bool) {
+// WaitFor waits for a condition that must come true.
+func WaitFor(t testing.TB, condition func() bool) {
 	t.Helper()
 	deadline := time.Now().Add(startTimeout)
 	for !condition() {

@@ -249,7 +249,7 @@ func TestSoak(t *testing.T) {
 // most are the highest of counts taken when nothing is evaluated any more: connections, and the processes that are forked beforehand,
 // come and go by one or two.
 func (s *soak) most() (most counts) {
-	waitFor(s.t, func() bool { return s.server.counts(s.t).busy == 0 })
+	WaitFor(s.t, func() bool { return s.server.counts(s.t).busy == 0 })
 	for range 20 {
 		c := s.server.counts(s.t)
 		most.goroutines, most.descriptors, most.processes = max(most.goroutines, c.goroutines), max(most.descriptors, c.descriptors), max(most.processes, c.processes)

@@ -66,7 +66,7 @@ func TestTransparency(t *testing.T) {
 	}
 	first := account.evaluate(t, "1+1", "")
 	wait := func(run int64) {
-		waitFor(t, func() bool {
+		WaitFor(t, func() bool {
 			err := account.JSON("GET", fmt.Sprintf("/api/receipts/%d/inclusion", run), nil, nil)
 			if refused := (*StatusError)(nil); errors.As(err, &refused) && refused.Code == "not_yet_in_transparency_log" {
 				return false

@@ -128,7 +128,7 @@ func leavesNothing(t *testing.T, server *Server) {
 		t.Fatal(err)
 	}
 	defer func() { _ = db.Close() }()
-	waitFor(t, func() bool { // a session ends with its connection, which the server may notice a moment later
+	WaitFor(t, func() bool { // a session ends with its connection, which the server may notice a moment later
 		sessions := -1
 		if err := db.QueryRow("SELECT count(*) FROM identity_sessions").Scan(&sessions); err != nil {
 			t.Fatal(err)
@@ -199,7 +199,7 @@ func TestTryEndsWithItsServer(t *testing.T) {
 	if err := command.Start(); err != nil {
 		t.Fatal(err)
 	}
-	waitFor(t, func() bool { _, err := os.Stat(filepath.Join(data, "settings.json")); return err == nil }) // it serves
+	WaitFor(t, func() bool { _, err := os.Stat(filepath.Join(data, "settings.json")); return err == nil }) // it serves
 	if err := command.Process.Signal(syscall.SIGINT); err != nil {
 		t.Fatal(err)
 	}
