@@ -5,9 +5,9 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
 	"log/slog"
 	"os"
-	"path/filepath"
 	"strings"
 	"time"
 
@@ -26,13 +26,19 @@ type engineCmd struct {
 
 // engineFolder is where an installation keeps the environment.
 type engineFolder struct {
-	Data string `help:"Folder of the installation." default:"reckon-data" env:"RECKON_DATA" placeholder:"DIR"`
+	Data   string `help:"Folder of the installation." default:"reckon-data" env:"RECKON_DATA" placeholder:"DIR"`
+	Engine string `help:"Folder of the environment, which the processes of a machine may share; default: engine in the data folder." env:"RECKON_ENGINE" placeholder:"DIR"`
 }
 
-func (f engineFolder) path() string { return engineEnvironment(f.Data) }
+func (f engineFolder) path() string { return config.EngineFolder(f.Engine, f.Data) }
 
-// engineEnvironment is the engine's place in an installation's folder.
-func engineEnvironment(data string) string { return filepath.Join(data, "engine") }
+// checkEngine refuses an environment that another user could change: its programs run as this one. A missing one is no error.
+func checkEngine(folder string) error {
+	if err := private.CheckPrograms(folder); !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	return nil
+}
 
 type engineInstallCmd struct{ engineFolder }
 
@@ -40,8 +46,10 @@ type engineInstallCmd struct{ engineFolder }
 func (c *engineInstallCmd) Run() error {
 	ctx, stop := untilSignal()
 	defer stop()
-	if err := private.MakeFolder(c.Data, slog.Default()); err != nil {
-		return err
+	if c.Engine == "" {
+		if err := private.MakeFolder(c.Data, slog.Default()); err != nil {
+			return err
+		}
 	}
 	if err := installEngine(ctx, c.path(), slog.Default()); err != nil {
 		fmt.Fprintln(os.Stderr, "reckon engine install:", err)
@@ -58,7 +66,7 @@ type engineStatusCmd struct {
 
 // Run exits 1 where the environment is not ready.
 func (c *engineStatusCmd) Run() error {
-	if err := checkData(c.Data); err != nil {
+	if err := checkEngine(c.path()); err != nil {
 		return err
 	}
 	status := engine.Status(c.path())
@@ -108,7 +116,7 @@ type engineAnswer struct {
 func (c *engineTestCmd) Run() error {
 	ctx, stop := untilSignal()
 	defer stop()
-	if err := checkData(c.Data); err != nil { // whoever can change the environment runs programs as this user
+	if err := checkEngine(c.path()); err != nil {
 		return err
 	}
 	if status := engine.Status(c.path()); !status.Ready {
@@ -181,6 +189,9 @@ func printJSON(value any) error {
 
 // installEngine makes the engine's environment unless it is there, and shows how far that is.
 func installEngine(ctx context.Context, folder string, logger *slog.Logger) error {
+	if err := checkEngine(folder); err != nil {
+		return err
+	}
 	display := progress.New(os.Stderr, logger)
 	defer display.Close()
 	return engine.Install(ctx, folder, func(r engine.Report) {

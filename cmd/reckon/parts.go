@@ -194,7 +194,7 @@ type evaluation struct {
 
 // startEngine installs the engine where it is missing and starts it with its checker.
 func startEngine(ctx context.Context, p process, log *eventLog) (*evaluation, error) {
-	environment := engineEnvironment(p.config.Data)
+	environment := p.config.EngineFolder()
 	if err := installEngine(ctx, environment, p.logger); err != nil {
 		return nil, err
 	}

@@ -175,7 +175,7 @@ func serveFor(ctx context.Context, stopSignals func(), i config.Installation, wo
 	if err := private.MakeFolder(i.Data, slog.Default()); err != nil {
 		return err
 	}
-	if err := installEngine(ctx, engineEnvironment(i.Data), slog.Default()); err != nil {
+	if err := installEngine(ctx, c.EngineFolder(), slog.Default()); err != nil {
 		return err
 	}
 	logger, err := telemetry.NewLogger(os.Stderr, string(c.Log.Level), telemetry.Format(c.Log.Format))

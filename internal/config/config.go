@@ -3,6 +3,7 @@ package config
 import (
 	"fmt"
 	"net/netip"
+	"path/filepath"
 	"slices"
 	"time"
 
@@ -55,6 +56,7 @@ type Serve struct {
 
 	Roles []Role `help:"What this process does." default:"api,project,run,react" enum:"api,project,run,react"`
 
+	Engine        string        `help:"Folder of the engine's Python environment, which the processes of a machine may share; default: engine in the data folder." placeholder:"DIR"`
 	EngineSandbox Sandbox       `help:"required, or off to run the engine without its walls." default:"required" enum:"required,off"`
 	Workers       int           `help:"Evaluations at a time, shared fairly between accounts, and as many checks; 0 for two per core." default:"0"`
 	SessionMemory int           `help:"Memory that all sessions may hold together in MiB; beyond it those that were not used for longest end. 0 for a quarter of the machine's." default:"0" placeholder:"MIB"`
@@ -153,6 +155,17 @@ func (s *Serve) UnreadyFor() time.Duration {
 		return 0
 	}
 	return unreadyGrace
+}
+
+// EngineFolder returns the folder of the engine's environment: Engine, or engine in Data.
+func (s *Serve) EngineFolder() string { return EngineFolder(s.Engine, s.Data) }
+
+// EngineFolder is the folder that is named, or without one the data folder's own.
+func EngineFolder(named, data string) string {
+	if named != "" {
+		return named
+	}
+	return filepath.Join(data, "engine")
 }
 
 // Proxies parses TrustedProxies. The error is a *SettingError.

@@ -94,6 +94,27 @@ func CheckFolder(path string) error {
 	return errors.Join(checkOpenFolder(folder, real), folder.Close())
 }
 
+// CheckPrograms returns a *FolderError for a folder whose programs another user than root could change or replace. Others may
+// read it, and root may own it. For a missing folder the error is fs.ErrNotExist; those above it were checked.
+func CheckPrograms(path string) error {
+	real, err := resolve(path)
+	if err != nil {
+		return err
+	}
+	info, err := os.Stat(real)
+	switch {
+	case err != nil:
+		return err
+	case !info.IsDir():
+		return &FolderError{real, "is no folder: name a folder"}
+	case !ownedByUserOrRoot(info):
+		return &FolderError{real, fmt.Sprintf("belongs to user %d, whose programs would run as user %d: use a folder elsewhere", owner(info), os.Geteuid())}
+	case writableByOthers(info) != 0:
+		return &FolderError{real, fmt.Sprintf("can be written to by other users of this machine (its mode is %04o), whose programs would run as this one: chmod go-w %s", info.Mode().Perm(), quoted(real))}
+	}
+	return nil
+}
+
 func checkOpenFolder(folder *os.File, path string) error {
 	info, err := folder.Stat()
 	switch {

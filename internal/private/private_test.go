@@ -118,6 +118,29 @@ func TestAFolderOthersCouldReplaceIsRefused(t *testing.T) {
 }
 
 // A folder that its group may write is another user's where the group is not the user's own, by its number.
+// TestPrograms: what others may read but not change is accepted, and nothing else.
+func TestPrograms(t *testing.T) {
+	if os.Geteuid() != 0 {
+		t.Skip("needs root, to make what belongs to others")
+	}
+	folder := filepath.Join(t.TempDir(), "engine")
+	if err := private.CheckPrograms(folder); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("missing: %v", err)
+	}
+	must(t, os.Mkdir(folder, 0o755), os.Chmod(folder, 0o755))
+	must(t, private.CheckPrograms(folder))
+	must(t, os.Chmod(folder, 0o777))
+	refused(t, private.CheckPrograms(folder), "0777", "chmod go-w")
+	must(t, os.Chmod(folder, 0o755), os.Chown(folder, stranger, stranger))
+	refused(t, private.CheckPrograms(folder), "belongs to user 65534")
+	below := filepath.Join(folder, "below")
+	must(t, os.Mkdir(below, 0o755))
+	refused(t, private.CheckPrograms(below), "lies below")
+	file := filepath.Join(t.TempDir(), "file")
+	must(t, os.WriteFile(file, nil, 0o644))
+	refused(t, private.CheckPrograms(file), "is no folder")
+}
+
 func TestAGroupsFolder(t *testing.T) {
 	above := t.TempDir()
 	folder := filepath.Join(above, "data")
