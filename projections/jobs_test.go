@@ -366,7 +366,7 @@ func TestQueueProjection(t *testing.T) {
 			running, _, _, err := q.models.Queue.Snapshot(ctx, q.models.Sessions)
 			var all []string
 			for _, r := range running {
-				all = append(all, fmt.Sprintf("%s %s %s %d of %s", r.JobID, r.Runner, r.Nonce, r.Attempt, r.Correlation))
+				all = append(all, fmt.Sprintf("%s %s %s %d of %s in %s by %s", r.JobID, r.Runner, r.Nonce, r.Attempt, r.Correlation, r.Traceparent, r.Cause))
 			}
 			return all, err
 		}

@@ -21,7 +21,7 @@ import (
 // jobs of its account run or are to run before it. The queue serves by load, then by age.
 const (
 	plainHeldAndWaiting = `
-WITH open AS (SELECT * FROM queue_v2 WHERE status IN ('queued', 'running')), held AS (
+WITH open AS (SELECT * FROM queue_v3 WHERE status IN ('queued', 'running')), held AS (
 	SELECT q.job_id, q.account, q.session FROM open AS q
 	LEFT JOIN queue_proposals AS p ON p.job_id = q.job_id AND p.attempt = q.attempt AND p.until_ms > %s
 	WHERE q.status = 'running' OR p.job_id IS NOT NULL

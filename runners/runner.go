@@ -50,6 +50,8 @@ type Proposal struct {
 	JobID       string
 	Kind        job.Kind
 	Correlation string // correlation id of the submission
+	Cause       string // id of the event that queued the job, or put it back into the queue
+	Traceparent string // W3C trace context of the submission; empty: it had none
 }
 
 // Queue proposes jobs and reserves them for a short time. Only the append of a claim
@@ -406,7 +408,7 @@ func (r *Runner) claimAndRun(ctx context.Context, p Proposal, given room) {
 		r.mu.Unlock()
 	}()
 
-	in := commands.Intent{ID: uuid.New(), At: r.Clock.Now(), Actor: "runner:" + r.Runner, Source: event.SourceJob, Build: r.Build, Correlation: p.Correlation}
+	in := commands.Intent{ID: uuid.New(), At: r.Clock.Now(), Actor: "runner:" + r.Runner, Source: event.SourceJob, Build: r.Build, Correlation: p.Correlation, Causation: p.Cause, Traceparent: p.Traceparent}
 	claiming, cancel := context.WithTimeout(working, claimTimeout) // shorter than the reservation
 	state, _, err := r.Jobs.ClaimJob(claiming, in, p.JobID, r.Runner, a.nonce)
 	cancel()
@@ -417,6 +419,7 @@ func (r *Runner) claimAndRun(ctx context.Context, p Proposal, given room) {
 		r.Logger.Warn("a claim failed", "job", p.JobID, "error", err)
 		return // if the claim was appended all the same, two heartbeats without its nonce give the job back
 	}
+	in = in.CausedBy(commands.EventID(in.ID, 0)) // all that follows does so from the claim
 	in.Account, in.Agent = state.Queued.Account, state.Queued.Agent
 	claimed := time.Now()
 	end, err := r.compute(working, in, state.Queued.Submission, given)

@@ -106,7 +106,9 @@ func (r *Recovery) lookUpBudgets(ctx context.Context) error {
 
 func (r *Recovery) takeOverJobs(ctx context.Context) error {
 	for _, a := range r.Liveness.abandonedAttempts() {
-		state, err := r.Jobs.AbandonJob(ctx, r.intent(), a.jobID, a.nonce)
+		in := r.intent()
+		in.Correlation, in.Causation, in.Traceparent = a.claim.Correlation, a.claim.EventID, a.claim.Traceparent
+		state, err := r.Jobs.AbandonJob(ctx, in, a.jobID, a.nonce)
 		if err != nil {
 			return err
 		}

@@ -236,7 +236,9 @@ func (w *Workers) restore(ctx context.Context) (event.Position, error) {
 	}
 	snapshot := cluster.Snapshot{HostsLog: w.config.HostsLog}
 	for _, row := range running {
-		snapshot.Running = append(snapshot.Running, cluster.RunningAttempt{JobID: row.JobID, Nonce: row.Nonce, Runner: row.Runner})
+		snapshot.Running = append(snapshot.Running, cluster.RunningAttempt{
+			JobID: row.JobID, Nonce: row.Nonce, Runner: row.Runner, Claim: cluster.Claim{EventID: row.Cause, Correlation: row.Correlation, Traceparent: row.Traceparent},
+		})
 	}
 	for _, row := range live {
 		snapshot.Sessions = append(snapshot.Sessions, cluster.LiveSession{Account: row.Account, SessionID: row.SessionID, Epoch: row.Epoch, Owner: row.Owner})
@@ -269,7 +271,7 @@ func (q queue) Propose(ctx context.Context, c runners.Claimant, n int) ([]runner
 	found, again, err := q.models.Queue.ProposeJobs(ctx, projections.Claimant(c), n)
 	list := make([]runners.Proposal, len(found))
 	for i, p := range found {
-		list[i] = runners.Proposal{JobID: p.JobID, Kind: p.Kind, Correlation: p.Correlation}
+		list[i] = runners.Proposal{JobID: p.JobID, Kind: p.Kind, Correlation: p.Correlation, Cause: p.Cause, Traceparent: p.Traceparent}
 	}
 	return list, again, err
 }
