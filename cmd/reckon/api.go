@@ -50,7 +50,7 @@ func (s *service) makeAPI() (*api, error) {
 	}
 	streams, kinds := writeapi.StreamReader(s.log.store), runners.Submittable(s.kinds)
 	kit := httpkit.New(httpkit.Settings{
-		Build: buildRevision(), Logger: s.logger, TrustedProxies: proxies, PublicURL: s.config.PublicURL, Observe: s.metrics.ObserveRequest, ObserveProblem: s.metrics.ObserveProblem, Access: access.Routes(),
+		Build: buildRevision(), Logger: s.logger, TrustedProxies: proxies, PublicURL: s.config.PublicURL, Observe: s.metrics.ObserveRequest, ObserveProblem: s.metrics.ObserveProblem, Tracer: s.tracer, Access: access.Routes(),
 		Declared: writeapi.Declared(kinds.Declarations()),
 		Authenticator: &auth.Authenticator{
 			Credentials: writeapi.Credentials(s.log.store), Sessions: s.stores.identity, AccessTokens: s.stores.identity, Now: time.Now, MetadataURL: writeapi.MetadataURL,

@@ -24,6 +24,7 @@ import (
 	"reckon/domain/job"
 	"reckon/domain/session"
 	"reckon/internal/lifecycle"
+	"reckon/internal/tracing"
 	"reckon/projections"
 	projecting "reckon/projections/engine"
 	"reckon/runners"
@@ -115,6 +116,8 @@ type RunConfig struct {
 	Kinds           []runners.Kind
 	// AwaitAble is runners.Config.AwaitAble.
 	AwaitAble func(ctx context.Context) error
+	// Tracer is runners.Config.Tracer.
+	Tracer *tracing.Tracer
 	// Ended is runners.Config.Ended.
 	Ended func(kind job.Kind, outcome runners.Outcome, took time.Duration)
 	// CloseSession ends the worker of a session's epoch (commands.SessionKey); nil in a process without sessions.
@@ -134,7 +137,7 @@ func (w *Workers) Run(c RunConfig) {
 	w.runner = runners.New(runners.Config{
 		Claimant: runners.Claimant{Runner: w.config.Process, OwnSessionsOnly: c.OwnSessionsOnly},
 		Slots:    c.Slots, Grace: c.Grace, Jobs: w.config.Jobs, Queue: queue{w.config.Models, w.config.Projector}, Heartbeat: w.heartbeat,
-		Clock: w.config.Clock, Logger: w.config.Logger, Build: w.config.Build, Run: runners.ByName(c.Kinds...), AwaitAble: c.AwaitAble, Ended: c.Ended,
+		Clock: w.config.Clock, Logger: w.config.Logger, Build: w.config.Build, Run: runners.ByName(c.Kinds...), AwaitAble: c.AwaitAble, Ended: c.Ended, Tracer: c.Tracer,
 	})
 	w.Subscription.Listen(w.runner.Observe)
 	w.Subscription.Listen(w.observeSessions)
