@@ -391,7 +391,8 @@ func (w *worker) apply(ctx context.Context, batch []item) (applied int, err erro
 	}
 	applied = len(batch)
 	ctx, span := w.beginBatch(ctx, batch, concerned)
-	defer func() { endBatch(span, w.Projection, applied, err) }()
+	handled := 0
+	defer func() { endBatch(span, w.Projection, handled, err) }()
 	err = w.save(ctx, func(ctx context.Context, tx *Tx) error {
 		for _, i := range concerned {
 			if tx.bytes >= maxBatchBytes {
@@ -401,6 +402,7 @@ func (w *worker) apply(ctx context.Context, batch []item) (applied int, err erro
 			if err := w.handle(ctx, tx, batch[i]); err != nil {
 				return err
 			}
+			handled++
 		}
 		return nil
 	}, &last)
@@ -425,8 +427,8 @@ func (w *worker) beginBatch(ctx context.Context, batch []item, concerned []int) 
 	})
 }
 
-func endBatch(span tracing.Span, p Projection, applied int, err error) {
-	span.Set(tracing.Text(tracing.Projection, p.Name), tracing.Int(tracing.ProjectionVersion, int64(p.Version)), tracing.Int(tracing.Events, int64(applied)))
+func endBatch(span tracing.Span, p Projection, handled int, err error) {
+	span.Set(tracing.Text(tracing.Projection, p.Name), tracing.Int(tracing.ProjectionVersion, int64(p.Version)), tracing.Int(tracing.Events, int64(handled)))
 	if err != nil {
 		span.Fail()
 	}

@@ -303,7 +303,7 @@ func (p *Peers) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	var answer forwardedAnswer
-	ctx, span := p.Tracer.Begin(r.Context(), tracing.Owner, "a peer", asked.Intent.Traceparent)
+	ctx, span := p.Tracer.Begin(r.Context(), tracing.Owner, "", asked.Intent.Traceparent)
 	defer span.End()
 	if within := tracing.Traceparent(ctx); within != "" {
 		asked.Intent.Traceparent = within

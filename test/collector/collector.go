@@ -144,22 +144,23 @@ func (c *Collector) Spans() []Span {
 	return slices.Clone(c.spans)
 }
 
-// Await returns the spans once there is one of each of these names, in the trace or linked to it.
-func (c *Collector) Await(trace string, names ...string) []Span {
+// Await returns the spans of a trace, and those linked to it, once there is one of each of these names and the trace is connected: every span of it leads, by what it
+// is below, to the span root of the client, and every link to a span of it.
+func (c *Collector) Await(trace, root string, names ...string) []Span {
 	c.t.Helper()
 	for deadline := time.Now().Add(time.Minute); ; time.Sleep(5 * time.Millisecond) {
-		var missing []string
 		found := Of(c.Spans(), trace)
+		wrong := unconnected(found, trace, root)
 		for _, name := range names {
 			if !slices.ContainsFunc(found, func(s Span) bool { return s.Name == name }) {
-				missing = append(missing, name)
+				wrong = append(wrong, "there is no span "+name)
 			}
 		}
-		if len(missing) == 0 {
+		if len(wrong) == 0 {
 			return found
 		}
 		if time.Now().After(deadline) {
-			c.t.Fatalf("no span %q in the trace; it has:\n%s", missing, Draw(found))
+			c.t.Fatalf("%s; the trace has:\n%s", strings.Join(wrong, "; "), Draw(found))
 		}
 	}
 }
@@ -183,10 +184,8 @@ func Draw(spans []Span) string {
 	return out.String()
 }
 
-// Connected fails the test unless every span of the trace leads, by what it is below, to the span root, and every one that is linked to the trace
-// to a span of it. The parents must have been received.
-func Connected(t testing.TB, spans []Span, trace, root string) {
-	t.Helper()
+// unconnected says which spans do not lead to the root.
+func unconnected(spans []Span, trace, root string) (wrong []string) {
 	known := map[string]Span{}
 	for _, s := range spans {
 		if s.Trace == trace {
@@ -204,14 +203,15 @@ func Connected(t testing.TB, spans []Span, trace, root string) {
 	}
 	for _, s := range spans {
 		if s.Trace == trace && !leads(s.ID) {
-			t.Errorf("%s %s does not lead to the client's span:\n%s", s.Name, s.ID, Draw(spans))
+			wrong = append(wrong, fmt.Sprintf("%s %s does not lead to the client's span", s.Name, s.ID))
 		}
 		for _, l := range s.Links {
 			if l.Trace == trace && !leads(l.ID) {
-				t.Errorf("%s is linked to %s, which is not in the trace:\n%s", s.Name, l.ID, Draw(spans))
+				wrong = append(wrong, fmt.Sprintf("%s is linked to %s, which is not in the trace", s.Name, l.ID))
 			}
 		}
 	}
+	return wrong
 }
 
 // Declared fails the test for a span that tracing.Declared does not have, with an attribute that is not declared for it, or with any of the secrets in it: texts that no span may hold.
