@@ -58,7 +58,7 @@ func New(t testing.TB) *Collector {
 }
 
 // Use has the processes that the test starts from then on export to the collector, and without the usual wait of 5 s for a batch.
-func (c *Collector) Use(t *testing.T) {
+func (c *Collector) Use(t testing.TB) {
 	t.Helper()
 	t.Setenv("OTEL_EXPORTER_OTLP_ENDPOINT", c.URL)
 	t.Setenv("OTEL_BSP_SCHEDULE_DELAY", "20")
