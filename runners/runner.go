@@ -316,7 +316,7 @@ func (r *Runner) reserveAndRun(ctx context.Context, p Proposal) {
 	given, ok, err := r.reserve(ctx, p)
 	switch {
 	case err != nil:
-		r.Logger.Warn("a job could not be read before its claim", "job", p.JobID, "error", err)
+		r.Logger.WarnContext(tracing.Join(ctx, p.Traceparent), "a job could not be read before its claim", "job", p.JobID, "error", err)
 		return // it is proposed again when the reservation expires
 	case !ok:
 		r.postpone(ctx, p.JobID, freed)

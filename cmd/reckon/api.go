@@ -102,7 +102,7 @@ func (s *service) makeAPI() (*api, error) {
 func (s *service) noteUse(store func(context.Context, string) error) func(context.Context, string) {
 	return func(ctx context.Context, id string) {
 		if err := store(ctx, id); err != nil {
-			s.logger.Warn("the day of a credential's use was not kept", "error", err)
+			s.logger.WarnContext(ctx, "the day of a credential's use was not kept", "error", err)
 		}
 	}
 }
@@ -158,7 +158,7 @@ func (s *service) placeIn(queue view.Queue) func(ctx context.Context, account, j
 	return func(ctx context.Context, account, jobID string) int {
 		place, err := queue.PlaceOf(ctx, account, jobID)
 		if err != nil {
-			s.logger.Debug("a job's place in the queue is not known", "error", err)
+			s.logger.DebugContext(ctx, "a job's place in the queue is not known", "error", err)
 		}
 		return place
 	}

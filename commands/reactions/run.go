@@ -158,7 +158,7 @@ func (d Deps) park(r Reaction) message.HandlerMiddleware {
 			if err := d.Parking.Park(ctx, parked); err != nil {
 				return nil, fmt.Errorf("parking %s of %s: %w", parked.EventID, r.Name, err)
 			}
-			d.Logger.Error("reaction parked an event", "reaction", r.Name, "stream", parked.Stream, "revision", parked.Revision, "error", cause)
+			d.Logger.ErrorContext(tracing.Join(ctx, recorded.Metadata.Traceparent), "reaction parked an event", "reaction", r.Name, "stream", parked.Stream, "revision", parked.Revision, "error", cause)
 			return nil, nil
 		}
 	}

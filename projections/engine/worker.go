@@ -571,12 +571,13 @@ type partAway interface {
 // projection goes on. It returns errHalted in the first case.
 func (w *worker) haltOrPark(ctx context.Context, it item, cause error) error {
 	reason := fmt.Sprintf("%s at revision %d of %s: %v", eventNameOf(it), it.recorded.Revision, it.recorded.Stream, cause)
+	within := tracing.Join(ctx, it.recorded.Metadata.Traceparent)
 	if w.OnFailure != Park {
-		w.logger.Error("projection halted", "projection", w.id(), "error", reason)
+		w.logger.ErrorContext(within, "projection halted", "projection", w.id(), "error", reason)
 		w.setPhase(Halted, reason)
 		return errors.Join(errHalted, setPhase(ctx, w.db, w.Projection, phaseHalted, reason))
 	}
-	w.logger.Error("projection parked an event", "projection", w.id(), "error", reason)
+	w.logger.ErrorContext(within, "projection parked an event", "projection", w.id(), "error", reason)
 	at := it.recorded.Position
 	err := w.save(ctx, func(ctx context.Context, tx *Tx) error {
 		return insertParked(ctx, tx.tx, w.Projection, it, cause.Error(), w.now())

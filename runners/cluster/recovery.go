@@ -10,6 +10,7 @@ import (
 	"reckon/commands"
 	"reckon/domain/event"
 	"reckon/domain/session"
+	"reckon/internal/tracing"
 )
 
 const (
@@ -112,7 +113,7 @@ func (r *Recovery) takeOverJobs(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		r.Logger.Info("took a job over from a runner that stopped reporting it", "job", a.jobID, "now", state.Status)
+		r.Logger.InfoContext(tracing.Join(ctx, a.claim.Traceparent), "took a job over from a runner that stopped reporting it", "job", a.jobID, "now", state.Status)
 	}
 	return nil
 }

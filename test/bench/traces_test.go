@@ -22,7 +22,7 @@ import (
 // with one that takes connections and never answers. The three are asked in turns, request by request, so that all see the same machine. Processor time is that of the server with
 // the workers that have ended, for a submission with its run. Goals: p50 at most 1.1, with a living collector and with a dead one.
 func BenchmarkTraces(b *testing.B) {
-	const requests = 500
+	const requests = 200
 	release := make(chan struct{})
 	dead := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
 		_, _ = io.Copy(io.Discard, r.Body)
