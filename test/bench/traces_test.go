@@ -20,7 +20,7 @@ import (
 
 // BenchmarkTraces compares an evaluation and a submission over HTTP of a server that exports traces with the same of one that does not: with a collector on the same machine, and
 // with one that takes connections and never answers. The three are asked in turns, request by request, so that all see the same machine. Processor time is that of the server with
-// the workers that have ended, for a submission with its run. Goals: p50 at most 1.1, with a living collector and with a dead one.
+// the workers that have ended, for a submission with its run. Goal: processor time at most 1.1, with a living collector and with a dead one.
 func BenchmarkTraces(b *testing.B) {
 	const requests = 200
 	release := make(chan struct{})
