@@ -39,6 +39,7 @@ generate: ## write everything that is generated from declarations
 	$(GO) generate ./...
 	$(GO) test ./test -run "TestImportTable|TestLimitsPage|TestWhatIsNotServed|TestAccessPage" -update
 	$(GO) test ./internal/telemetry -run TestMetricsPage -update
+	$(GO) test ./internal/tracing -run TestTracesPage -update
 	@$(MAKE) --no-print-directory events
 
 events: ## golden files of every event and docs/events

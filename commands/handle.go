@@ -4,12 +4,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/cenkalti/backoff/v5"
 
 	"reckon/domain/decider"
 	"reckon/domain/event"
+	"reckon/internal/tracing"
 )
 
 // The wait after a conflict is random: between 0 and twice firstBackoff after the
@@ -65,7 +67,9 @@ func handle[C, S any](ctx context.Context, store Store, d decider.Decider[C, S],
 // handleFrom is handle for callers that have read the stream already: the first
 // attempt decides on known, and the stream is read only after a conflict. With
 // known nil it is read first.
-func handleFrom[C, S any](ctx context.Context, store Store, d decider.Decider[C, S], stream string, known *snapshot[S], in Intent, command C) (handled[S], error) {
+func handleFrom[C, S any](ctx context.Context, store Store, d decider.Decider[C, S], stream string, known *snapshot[S], in Intent, command C) (h handled[S], err error) {
+	ctx, span := beginCommand(ctx, stream, command)
+	defer func() { endCommand(span, h.appended, err) }()
 	attempts := 0
 	failed := func(cause error) (handled[S], error) {
 		return handled[S]{}, &StreamError{Stream: stream, Attempts: attempts, Cause: cause}
@@ -115,7 +119,9 @@ func Create[C, S any](ctx context.Context, store Store, d decider.Decider[C, S],
 	if err != nil {
 		return none, event.Position{}, err
 	}
-	appended, err := store.Append(ctx, stream, event.NoStream, in.Propose(events))
+	spanned, span := beginCommand(ctx, stream, command)
+	appended, err := store.Append(spanned, stream, event.NoStream, in.Propose(events))
+	endCommand(span, err == nil, err)
 	switch {
 	case err == nil:
 		return d.FoldFrom(state, events), appended.Position, nil
@@ -123,4 +129,35 @@ func Create[C, S any](ctx context.Context, store Store, d decider.Decider[C, S],
 		return Handle(ctx, store, d, stream, in, command)
 	}
 	return none, event.Position{}, &StreamError{Stream: stream, Attempts: 1, Cause: err}
+}
+
+// beginCommand begins the span of a command on one stream.
+func beginCommand(ctx context.Context, stream string, command any) (context.Context, tracing.Span) {
+	kind := tracing.TypeName(command)
+	ctx, span := tracing.Below(ctx, tracing.Command, kind)
+	if span.Recording() {
+		category, _, _ := strings.Cut(stream, "-")
+		span.Set(tracing.Text(tracing.CommandKind, kind), tracing.Text(tracing.StreamCategory, category))
+	}
+	return ctx, span
+}
+
+func endCommand(span tracing.Span, appended bool, err error) {
+	if span.Recording() {
+		outcome := "unchanged"
+		_, unanswered := errors.AsType[*StreamError](err)
+		switch {
+		case unanswered:
+			outcome = "unavailable"
+			span.Fail()
+		case errors.Is(err, ErrConflict):
+			outcome = "conflict"
+		case err != nil:
+			outcome = "refused"
+		case appended:
+			outcome = "appended"
+		}
+		span.Set(tracing.Text(tracing.Outcome, outcome))
+	}
+	span.End()
 }

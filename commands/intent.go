@@ -69,11 +69,12 @@ func (in Intent) Propose(events []event.Event) []event.Proposed {
 	return proposed
 }
 
-// causedBy is the intent of commands that follow from an event, by its id; one that follows from another event already keeps that.
-func (in Intent) causedBy(eventID string) Intent {
-	if in.Causation == "" {
-		in.Causation = eventID
+// CausedBy is the intent of commands that follow from an event, by its id; that is an event of the same correlation.
+func (in Intent) CausedBy(eventID string) Intent {
+	if in.Correlation == "" {
+		in.Correlation = in.ID.String()
 	}
+	in.Causation = eventID
 	return in
 }
 

@@ -45,7 +45,7 @@ func (j *Jobs) CancelJob(ctx context.Context, in Intent, jobID string) (Cancella
 		return Cancellation{}, err
 	}
 	if h.appended {
-		in = in.causedBy(EventID(in.ID, 0))
+		in = in.CausedBy(EventID(in.ID, 0))
 	}
 	return Cancellation{Job: h.state, Cancelled: h.appended, Refunded: h.appended && h.state.Early, Position: h.at},
 		j.SettleCancellation(ctx, in, h.state)
@@ -116,7 +116,7 @@ func (j *Jobs) FinishJob(ctx context.Context, in Intent, status job.Status, o jo
 	if err != nil {
 		return s, err
 	}
-	return s, j.PublishOutcome(ctx, in.causedBy(EventID(in.ID, 0)), s)
+	return s, j.PublishOutcome(ctx, in.CausedBy(EventID(in.ID, 0)), s)
 }
 
 // PublishOutcome appends what a job's terminal event carries — its run and

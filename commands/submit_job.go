@@ -166,7 +166,7 @@ func (j *Jobs) Remaining(ctx context.Context, in Intent, plan account.Plan) (int
 // upload.ErrNotFound after a refund, or an error of Handle.
 func (j *Jobs) FinishSubmission(ctx context.Context, in Intent, spent slots.Spent) (job.State, event.Position, error) {
 	s := spent.Submission
-	in = in.causedBy(spent.SlotID) // a slot has the id of the event that spent it
+	in = in.CausedBy(spent.SlotID) // a slot has the id of the event that spent it
 	state, err := j.Read(ctx, s.JobID)
 	if err != nil {
 		return job.State{}, event.Position{}, err

@@ -122,6 +122,8 @@ func (s *Store) Reserve(ctx context.Context, stream string, e event.Proposed) (e
 }
 
 func (s *Store) append(ctx context.Context, stream string, expected esdb.ExpectedRevision, events []event.Proposed) (appended commands.Appended, err error) {
+	ctx, span := beginAppend(ctx, stream, len(events))
+	defer func() { endAppend(span, appended, err) }()
 	if s.observe != nil {
 		begun := time.Now()
 		defer func() { s.observe(events, time.Since(begun), err) }()

@@ -36,7 +36,7 @@ func newJobLog() *jobLog { return &jobLog{now: time.Date(2026, 8, 1, 12, 0, 0, 0
 
 func (l *jobLog) add(stream string, e event.Event) event.Recorded {
 	l.now = l.now.Add(time.Second)
-	return l.Add(stream, l.now, e, event.Metadata{Correlation: "c-" + stream})
+	return l.Add(stream, l.now, e, event.Metadata{Correlation: "c-" + stream, Traceparent: "t-" + fmt.Sprint(len(l.Events)) + "-" + stream})
 }
 
 func (l *jobLog) queue(id, account string, change ...func(*job.Submission)) event.Recorded {
@@ -358,7 +358,7 @@ func TestQueueProjection(t *testing.T) {
 		q.queue("3", bob)
 		q.claim("2", "n1", 1)
 		q.release("2", "n1")
-		q.claim("2", "n2", 2)
+		claimed := q.claim("2", "n2", 2)
 		q.claim("3", "n3", 1)
 		q.succeed("3", "n3")
 		q.add(session.Stream(bob, "x"), session.Opened{Account: bob, SessionID: "x", Owner: "o", Epoch: 3})
@@ -366,10 +366,10 @@ func TestQueueProjection(t *testing.T) {
 			running, _, _, err := q.models.Queue.Snapshot(ctx, q.models.Sessions)
 			var all []string
 			for _, r := range running {
-				all = append(all, fmt.Sprintf("%s %s %s %d of %s", r.JobID, r.Runner, r.Nonce, r.Attempt, r.Correlation))
+				all = append(all, fmt.Sprintf("%s %s %s %d of %s in %s by %s", r.JobID, r.Runner, r.Nonce, r.Attempt, r.Correlation, r.Traceparent, r.Cause))
 			}
 			return all, err
 		}
-		projectiontest.Given(t, db, q.models.Queue.Projection()).When(q.Events...).Then(rows, []string{"2 r n2 2 of c-job-2"})
+		projectiontest.Given(t, db, q.models.Queue.Projection()).When(q.Events...).Then(rows, []string{"2 r n2 2 of c-job-2 in t-1-job-2 by " + claimed.ID})
 	})
 }

@@ -25,7 +25,7 @@ type Queue struct {
 // QueueRow is a job. That of a job that has ended stays, without its fields, so that processes which keep the queue in
 // memory learn of the end.
 type QueueRow struct {
-	bun.BaseModel `bun:"table:queue_v2,alias:q"`
+	bun.BaseModel `bun:"table:queue_v3,alias:q"`
 
 	JobID       string     `bun:"job_id,pk"`
 	Position    int64      `bun:"position,notnull"` // of job.queued in the log: a job handed back keeps its age
@@ -41,9 +41,11 @@ type QueueRow struct {
 	Runner      string     `bun:"runner,notnull"` // of the present attempt; empty while queued
 	Nonce       string     `bun:"nonce,notnull"`
 	Correlation string     `bun:"correlation,notnull"` // of the submission
+	Cause       string     `bun:"cause,notnull"`       // id of the last event applied: a claim follows from the one that queued the job
+	Traceparent string     `bun:"traceparent,notnull"` // W3C trace context of the submission; empty: it had none
 }
 
-// proposalRow reserves a job for one runner until the claim shows in queue_v2. It
+// proposalRow reserves a job for one runner until the claim shows in queue_v3. It
 // is no part of the log: without the row another runner may try to claim the job
 // too, and one of the two is refused.
 type proposalRow struct {
@@ -56,22 +58,22 @@ type proposalRow struct {
 }
 
 // proposalLease is how long a job stays reserved for a runner. It is longer than a claim
-// takes to reach queue_v2; a runner that crashes before its claim delays the job by as much.
+// takes to reach queue_v3; a runner that crashes before its claim delays the job by as much.
 const proposalLease = 10 * time.Second
 
 // proposalLock serializes proposals on PostgreSQL (SQLite has one writer anyway).
 const proposalLock = 0x7175657565 // "queue"
 
 var queueRows = engine.TableOf("job_id", func(r *QueueRow) string { return r.JobID },
-	engine.Index{Name: "queue_v2_changed", Columns: "changed"},
-	engine.Index{Name: "queue_v2_status", Columns: "status, position"})
+	engine.Index{Name: "queue_v3_changed", Columns: "changed"},
+	engine.Index{Name: "queue_v3_status", Columns: "status, position"})
 
-// ended is the status of every job in queue_v2 that has ended.
+// ended is the status of every job in queue_v3 that has ended.
 const ended = "ended"
 
-// Projection declares the table queue_v2 and its handlers.
+// Projection declares the table queue_v3 and its handlers.
 func (*Queue) Projection() engine.Projection {
-	p := engine.Projection{Name: "queue", Version: 2, Tables: []engine.Table{queueRows}}
+	p := engine.Projection{Name: "queue", Version: 3, Tables: []engine.Table{queueRows}}
 	engine.On(&p, func(ctx context.Context, tx *engine.Tx, e job.WasQueued, r event.Recorded) error {
 		known, err := queueRows.Row(ctx, tx, e.JobID)
 		if err != nil || known != nil {
@@ -79,7 +81,7 @@ func (*Queue) Projection() engine.Projection {
 		}
 		row := &QueueRow{
 			JobID: e.JobID, Position: int64(r.Position.Commit), Revision: int64(r.Revision), Changed: int64(r.Position.Commit), Account: e.Account, Kind: e.Kind,
-			Status: job.Queued, Concurrent: e.Concurrent, TimeoutMS: e.TimeoutMS, Correlation: r.Metadata.Correlation,
+			Status: job.Queued, Concurrent: e.Concurrent, TimeoutMS: e.TimeoutMS, Correlation: r.Metadata.Correlation, Cause: r.ID, Traceparent: r.Metadata.Traceparent,
 		}
 		if e.SessionID != "" {
 			row.Session = session.Stream(e.Account, e.SessionID)
@@ -119,7 +121,7 @@ func changeQueued(ctx context.Context, tx *engine.Tx, jobID string, r event.Reco
 		return err
 	}
 	change(row)
-	row.Revision, row.Changed = int64(r.Revision), int64(r.Position.Commit)
+	row.Revision, row.Changed, row.Cause = int64(r.Revision), int64(r.Position.Commit), r.ID
 	queueRows.Upsert(tx, row)
 	return nil
 }
@@ -152,6 +154,8 @@ type Proposal struct {
 	Kind        job.Kind
 	Attempt     int    // number of claims so far
 	Correlation string // of the submission
+	Cause       string // id of the event that queued the job, or put it back into the queue
+	Traceparent string // W3C trace context of the submission; empty: it had none
 }
 
 // ProposeJobs reserves up to n jobs for a runner, in the order of the queue, within
@@ -183,7 +187,7 @@ func (q *Queue) ProposeJobs(ctx context.Context, c Claimant, n int) (proposals [
 			return err
 		}
 		for _, j := range q.order.propose(c, n, owners) {
-			proposals = append(proposals, Proposal{JobID: j.id, Kind: j.kind, Attempt: j.attempt, Correlation: j.correlation})
+			proposals = append(proposals, Proposal{JobID: j.id, Kind: j.kind, Attempt: j.attempt, Correlation: j.correlation, Cause: j.cause, Traceparent: j.traceparent})
 		}
 		if len(proposals) == 0 {
 			again = expiry
@@ -248,7 +252,7 @@ func databaseClock(db bun.IDB) bun.Safe {
 }
 
 // ExtendProposals extends by proposalLease the proposals of jobs that a runner has claimed
-// and whose claims are not in queue_v2 yet.
+// and whose claims are not in queue_v3 yet.
 func (q *Queue) ExtendProposals(ctx context.Context, runner string, jobIDs []string) error {
 	_, err := q.from.db.NewUpdate().Model((*proposalRow)(nil)).Set("until_ms = ? + ?", databaseClock(q.from.db), proposalLease.Milliseconds()).
 		Where("runner = ? AND job_id IN (?)", runner, bun.List(jobIDs)).Exec(ctx)
@@ -262,7 +266,7 @@ func (q *Queue) WithdrawProposals(ctx context.Context, runner string, jobIDs []s
 }
 
 // Place returns the place of a queued job in the order of the queue over all accounts, from
-// 1; known is false for a job that is not in queue_v2 yet, or has left the queue. Jobs that wait for the
+// 1; known is false for a job that is not in queue_v3 yet, or has left the queue. Jobs that wait for the
 // plan's limit of concurrent jobs are counted too.
 func (q *Queue) Place(ctx context.Context, jobID string) (place int, known bool, err error) {
 	done, err := q.order.use(ctx)

@@ -10,6 +10,7 @@ import (
 	"github.com/uptrace/bun"
 	"github.com/uptrace/bun/dialect"
 
+	"reckon/domain/event"
 	"reckon/domain/job"
 	"reckon/domain/session"
 	"reckon/projections"
@@ -21,7 +22,7 @@ import (
 // jobs of its account run or are to run before it. The queue serves by load, then by age.
 const (
 	plainHeldAndWaiting = `
-WITH open AS (SELECT * FROM queue_v2 WHERE status IN ('queued', 'running')), held AS (
+WITH open AS (SELECT * FROM queue_v3 WHERE status IN ('queued', 'running')), held AS (
 	SELECT q.job_id, q.account, q.session FROM open AS q
 	LEFT JOIN queue_proposals AS p ON p.job_id = q.job_id AND p.attempt = q.attempt AND p.until_ms > %s
 	WHERE q.status = 'running' OR p.job_id IS NOT NULL
@@ -180,6 +181,15 @@ func (l *queueLife) anyRunning() string {
 	return ids[l.random.IntN(len(ids))]
 }
 
+func (l *queueLife) eventsOf(stream string) (events []event.Recorded) {
+	for _, r := range l.Events {
+		if r.Stream == stream {
+			events = append(events, r)
+		}
+	}
+	return events
+}
+
 // session opens or ends a session that jobs may be in.
 func (l *queueLife) session() {
 	account, id := queueAccounts[l.random.IntN(len(queueAccounts))], fmt.Sprint("s", l.random.IntN(2))
@@ -237,7 +247,8 @@ func (l *queueLife) checkProposals(queue *projections.Queue) {
 	var got []string
 	for _, p := range found {
 		got = append(got, p.JobID)
-		if p.Correlation != "c-job-"+p.JobID || p.Attempt != l.attempt[p.JobID] {
+		queued := l.eventsOf(job.Stream(p.JobID)) // the last of them is the one that made it wait
+		if first, last := queued[0], queued[len(queued)-1]; p.Correlation != "c-job-"+p.JobID || p.Attempt != l.attempt[p.JobID] || p.Cause != last.ID || p.Traceparent != first.Metadata.Traceparent {
 			l.t.Errorf("%+v", p)
 		}
 	}

@@ -13,7 +13,7 @@ import (
 	"reckon/domain/job"
 )
 
-// order is the queue as a process keeps it in memory: the jobs of queue_v2 that have not ended, by account and age.
+// order is the queue as a process keeps it in memory: the jobs of queue_v3 that have not ended, by account and age.
 //
 // The queue serves by load, then by age: a job's load is the number of jobs of its account that are held (running, or reserved
 // for a runner) or wait and are older. In SQL that is a window over the whole queue; here a place costs one step for each
@@ -33,12 +33,13 @@ type order struct {
 
 // queuedJob is a job that is queued or running.
 type queuedJob struct {
-	id, correlation, session string
-	kind                     job.Kind
-	position                 int64
-	concurrent, attempt      int
-	running                  bool
-	account                  *accountQueue
+	id, session                     string
+	correlation, cause, traceparent string
+	kind                            job.Kind
+	position                        int64
+	concurrent, attempt             int
+	running                         bool
+	account                         *accountQueue
 }
 
 // accountQueue is the jobs of one account.
@@ -71,7 +72,7 @@ func (o *order) use(ctx context.Context) (done func(), err error) {
 	}
 }
 
-// refresh applies what has changed in queue_v2. Who calls it uses the order.
+// refresh applies what has changed in queue_v3. Who calls it uses the order.
 func (o *order) refresh(ctx context.Context, db bun.IDB) error {
 	var newest sql.NullInt64
 	if err := db.NewSelect().Model((*QueueRow)(nil)).ColumnExpr("MAX(changed)").Scan(ctx, &newest); err != nil {
@@ -130,7 +131,7 @@ func (o *order) put(row *QueueRow) {
 		o.list = append(o.list, a)
 	}
 	j := &queuedJob{
-		id: row.JobID, correlation: row.Correlation, session: row.Session, kind: row.Kind, position: row.Position,
+		id: row.JobID, correlation: row.Correlation, cause: row.Cause, traceparent: row.Traceparent, session: row.Session, kind: row.Kind, position: row.Position,
 		concurrent: row.Concurrent, attempt: row.Attempt, running: row.Status == job.Running, account: a,
 	}
 	o.jobs[j.id] = j

@@ -207,7 +207,7 @@ func (h Health) ask(ctx context.Context) []dependencyHealth {
 			answers[i] = dependencyHealth{Name: d.Name, Ready: true}
 			if err := d.Check(ctx); err != nil {
 				answers[i].Ready, answers[i].Detail = false, h.describe(d, err)
-				h.Logger.Warn("not ready", "dependency", d.Name, "error", err)
+				h.Logger.WarnContext(ctx, "not ready", "dependency", d.Name, "error", err)
 			}
 		})
 	}

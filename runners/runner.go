@@ -17,6 +17,7 @@ import (
 	"reckon/domain/job"
 	"reckon/domain/receipt"
 	"reckon/domain/session"
+	"reckon/internal/tracing"
 	"reckon/runners/cluster"
 )
 
@@ -50,6 +51,8 @@ type Proposal struct {
 	JobID       string
 	Kind        job.Kind
 	Correlation string // correlation id of the submission
+	Cause       string // id of the event that queued the job, or put it back into the queue
+	Traceparent string // W3C trace context of the submission; empty: it had none
 }
 
 // Queue proposes jobs and reserves them for a short time. Only the append of a claim
@@ -81,6 +84,8 @@ type Config struct {
 	Build     string // revision of the binary, for event metadata
 	// AwaitAble returns nil once this process can do the work it would claim, or the context's error; nil: always.
 	AwaitAble func(ctx context.Context) error
+	// Tracer begins a span for every attempt, below what queued the job; nil: no span is recorded.
+	Tracer *tracing.Tracer
 	// Ended is called when an attempt at a job has ended here, with what it took since the claim; nil: nobody is.
 	Ended func(kind job.Kind, outcome Outcome, took time.Duration)
 }
@@ -95,6 +100,9 @@ const (
 	Superseded Outcome = "superseded" // the job was cancelled, or is another attempt's by now
 	Unreported Outcome = "unreported" // what became of it could not be appended
 )
+
+// notClaimed is the outcome, in traces, of an attempt that did not begin: another runner was first, or the claim could not be appended.
+const notClaimed Outcome = "not_claimed"
 
 // Running is the number of attempts that run here.
 func (r *Runner) Running() int {
@@ -308,7 +316,7 @@ func (r *Runner) reserveAndRun(ctx context.Context, p Proposal) {
 	given, ok, err := r.reserve(ctx, p)
 	switch {
 	case err != nil:
-		r.Logger.Warn("a job could not be read before its claim", "job", p.JobID, "error", err)
+		r.Logger.WarnContext(tracing.Join(ctx, p.Traceparent), "a job could not be read before its claim", "job", p.JobID, "error", err)
 		return // it is proposed again when the reservation expires
 	case !ok:
 		r.postpone(ctx, p.JobID, freed)
@@ -392,6 +400,12 @@ func (r *Runner) prolongReservations(ctx context.Context) {
 
 // claimAndRun claims a job, computes it and ends it.
 func (r *Runner) claimAndRun(ctx context.Context, p Proposal, given room) {
+	ctx, span := r.Tracer.Begin(ctx, tracing.Job, string(p.Kind), p.Traceparent)
+	if within := tracing.Traceparent(ctx); within != "" {
+		p.Traceparent = within // what the attempt appends is below its span
+	}
+	outcome := notClaimed
+	defer func() { endSpan(span, p, outcome) }()
 	working, kill := context.WithCancelCause(ctx)
 	defer kill(nil)
 	a := &attempt{nonce: uuid.NewString(), kill: kill}
@@ -406,7 +420,7 @@ func (r *Runner) claimAndRun(ctx context.Context, p Proposal, given room) {
 		r.mu.Unlock()
 	}()
 
-	in := commands.Intent{ID: uuid.New(), At: r.Clock.Now(), Actor: "runner:" + r.Runner, Source: event.SourceJob, Build: r.Build, Correlation: p.Correlation}
+	in := commands.Intent{ID: uuid.New(), At: r.Clock.Now(), Actor: "runner:" + r.Runner, Source: event.SourceJob, Build: r.Build, Correlation: p.Correlation, Causation: p.Cause, Traceparent: p.Traceparent}
 	claiming, cancel := context.WithTimeout(working, claimTimeout) // shorter than the reservation
 	state, _, err := r.Jobs.ClaimJob(claiming, in, p.JobID, r.Runner, a.nonce)
 	cancel()
@@ -414,16 +428,26 @@ func (r *Runner) claimAndRun(ctx context.Context, p Proposal, given room) {
 	case errors.Is(err, job.ErrNotQueued):
 		return // another runner claimed it, or it was cancelled; the queue ends the reservation when it applies that event
 	case err != nil:
-		r.Logger.Warn("a claim failed", "job", p.JobID, "error", err)
+		r.Logger.WarnContext(ctx, "a claim failed", "job", p.JobID, "error", err)
 		return // if the claim was appended all the same, two heartbeats without its nonce give the job back
 	}
+	in = in.CausedBy(commands.EventID(in.ID, 0)) // all that follows does so from the claim
 	in.Account, in.Agent = state.Queued.Account, state.Queued.Agent
+	span.Set(tracing.Int(tracing.Attempt, int64(state.Attempt)))
 	claimed := time.Now()
 	end, err := r.compute(working, in, state.Queued.Submission, given)
-	outcome := r.concludeAttempt(ctx, working, in, state, a, end, err)
+	outcome = r.concludeAttempt(ctx, working, in, state, a, end, err)
 	if r.Ended != nil {
 		r.Ended(state.Queued.Kind, outcome, time.Since(claimed))
 	}
+}
+
+func endSpan(span tracing.Span, p Proposal, outcome Outcome) {
+	span.Set(tracing.Text(tracing.JobID, p.JobID), tracing.Text(tracing.JobKind, string(p.Kind)), tracing.Text(tracing.Outcome, string(outcome)))
+	if outcome == Abandoned || outcome == Unreported {
+		span.Fail()
+	}
+	span.End()
 }
 
 // compute runs the job; it is killed cluster.Overrun past its budget.
@@ -464,7 +488,7 @@ func (r *Runner) concludeAttempt(ctx, working context.Context, in commands.Inten
 	id := s.Queued.JobID
 	cause := context.Cause(working)
 	if errors.Is(cause, errSuperseded) || errors.Is(cause, errIsolated) {
-		r.Logger.Info("an attempt was killed", "job", id, "attempt", a.nonce, "cause", cause)
+		r.Logger.InfoContext(ctx, "an attempt was killed", "job", id, "attempt", a.nonce, "cause", cause)
 		return Superseded
 	}
 	if err == nil {
@@ -486,7 +510,7 @@ func (r *Runner) concludeAttempt(ctx, working context.Context, in commands.Inten
 	case drained, errors.As(err, &elsewhere), errors.Is(err, commands.ErrSaturated), errors.Is(err, receipt.ErrCannotSign): // it has not run, or may run again
 		err = r.Jobs.ReleaseJob(bounded, in, id, a.nonce)
 	default:
-		r.Logger.Warn("a job could not be run here", "job", id, "attempt", a.nonce, "error", err)
+		r.Logger.WarnContext(ctx, "a job could not be run here", "job", id, "attempt", a.nonce, "error", err)
 		outcome = Abandoned
 		_, err = r.Jobs.AbandonJob(bounded, in, id, a.nonce)
 	}
@@ -494,7 +518,7 @@ func (r *Runner) concludeAttempt(ctx, working context.Context, in commands.Inten
 	case errors.Is(err, job.ErrSuperseded):
 		return Superseded
 	case err != nil:
-		r.Logger.Warn("a job was not handed back", "job", id, "attempt", a.nonce, "error", err)
+		r.Logger.WarnContext(ctx, "a job was not handed back", "job", id, "attempt", a.nonce, "error", err)
 		return Unreported
 	}
 	return outcome

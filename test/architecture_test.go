@@ -48,29 +48,29 @@ var allowed = map[string][]string{
 	"domain/verification":  {"domain/expression"},
 	"domain/circuit":       {},
 	"domain/lean":          {},
-	"commands":             {"domain/", "commands"},
-	"projections":          {"domain/", "projections", "internal/database"},
+	"commands":             {"domain/", "commands", "internal/tracing"},
+	"projections":          {"domain/", "projections", "internal/database", "internal/tracing"},
 	"projections/auditor":  {"domain/", "projections", "eventstore", "internal/blobs", "internal/private"}, // reads logs wherever they lie
 	"readapi":              {"projections", "domain/", "internal/"},
 	"readapi/workbench":    {"domain/", "internal/httpkit", "internal/view"},       // what pages show comes from the routes
 	"readapi/operator":     {"domain/", "projections/engine", "readapi/workbench"}, // what pages show comes from the operator's commands
 	"writeapi":             {"commands", "domain/", "internal/"},
 	"writeapi/mcpapi":      {"domain/event", "internal/auth", "internal/httpkit"}, // what it answers comes from the routes
-	"runners":              {"commands", "domain/", "runners/cluster", "runners/fair", "internal/offheap", "internal/private", "internal/statefiles", "internal/view"},
-	"runners/cluster":      {"commands", "domain/"},
+	"runners":              {"commands", "domain/", "runners/cluster", "runners/fair", "internal/offheap", "internal/private", "internal/statefiles", "internal/tracing", "internal/view"},
+	"runners/cluster":      {"commands", "domain/", "internal/tracing"},
 	"runners/kinds":        {"commands", "domain/", "runners"},           // the one place that knows every kind of job
 	"runners/reference":    {"commands", "domain", "domain/", "runners"}, // runs jobs of every kind as examples, proofs from the catalogue
 	"runners/checker":      {"domain/", "runners/engine"},
-	"runners/workers":      {"runners", "commands", "domain/", "projections", "internal/lifecycle"},
+	"runners/workers":      {"runners", "commands", "domain/", "projections", "internal/lifecycle", "internal/tracing"},
 	"runners/engine":       {"domain/", "runners/fair", "internal/private"},
 	"runners/fair":         {},
-	"eventstore":           {"domain/", "commands", "eventstore", "internal/passwords"},
+	"eventstore":           {"domain/", "commands", "eventstore", "internal/passwords", "internal/tracing"},
 	"internal/access":      {"domain/scope"},
 	"internal/auth":        {"domain/account", "domain/event", "domain/grant", "domain/scope", "domain/token", "internal/access", "internal/httpkit"},
 	"internal/blobs":       {"domain/event"},
 	"internal/config":      {"domain/account", "internal/blobs"},
 	"internal/database":    {"internal/private"},
-	"internal/httpkit":     {"domain/event", "internal/access", "internal/database", "internal/httpserver", "internal/ratelimit"}, // database: what of it a request may wait for
+	"internal/httpkit":     {"domain/event", "internal/access", "internal/database", "internal/httpserver", "internal/ratelimit", "internal/tracing"}, // database: what of it a request may wait for
 	"internal/httpserver":  {},
 	"internal/identity":    {"domain/scope", "internal/access", "internal/auth", "internal/database", "internal/passwords", "internal/ratelimit"},
 	"internal/keyring":     {"domain/keys", "domain/receipt", "internal/private"},
@@ -86,6 +86,7 @@ var allowed = map[string][]string{
 	"internal/ratelimit":   {},
 	"internal/supplychain": {},
 	"internal/telemetry":   {},
+	"internal/tracing":     {},
 	"internal/view":        {"domain/", "internal/httpkit"},
 	"internal/witness":     {"domain/transparency", "internal/private"},
 	"cmd":                  {""},
@@ -109,6 +110,7 @@ var homes = map[string][]string{
 	"github.com/alecthomas/kong":                 {"cmd", "internal/config"},
 	"github.com/google/licensecheck":             {"internal/supplychain"},
 	"github.com/CycloneDX/cyclonedx-go":          {"internal/supplychain"},
+	"go.opentelemetry.io":                        {"internal/tracing"},
 }
 
 type source struct {

@@ -248,7 +248,7 @@ func (s Services) oauthFailure(r *http.Request, err error) *oauth.Failure {
 		return &oauth.Failure{Status: problem.Status, Code: "temporarily_unavailable", Description: "a part of the service cannot be reached; try again in a moment"}
 	}
 	if r.Context().Err() == nil {
-		s.Logger.Error("request failed", "request_id", httpkit.RequestOf(r.Context()).ID, "route", r.URL.Path, "cause", err)
+		s.Logger.ErrorContext(r.Context(), "request failed", "request_id", httpkit.RequestOf(r.Context()).ID, "route", r.URL.Path, "cause", err)
 	}
 	return &oauth.Failure{Status: http.StatusInternalServerError, Code: "server_error", Description: "something went wrong here; request " + httpkit.RequestOf(r.Context()).ID}
 }
@@ -356,7 +356,7 @@ func (s Services) writeOAuth(w http.ResponseWriter, r *http.Request, status int,
 	header.Set("Pragma", "no-cache") // RFC 6749 §5.1, beside Cache-Control: no-store
 	w.WriteHeader(status)
 	if err := json.NewEncoder(w).Encode(body); err != nil {
-		s.Logger.Debug("client left before its answer", "request_id", httpkit.RequestOf(r.Context()).ID, "error", err)
+		s.Logger.DebugContext(r.Context(), "client left before its answer", "request_id", httpkit.RequestOf(r.Context()).ID, "error", err)
 	}
 }
 

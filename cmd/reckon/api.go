@@ -50,7 +50,7 @@ func (s *service) makeAPI() (*api, error) {
 	}
 	streams, kinds := writeapi.StreamReader(s.log.store), runners.Submittable(s.kinds)
 	kit := httpkit.New(httpkit.Settings{
-		Build: buildRevision(), Logger: s.logger, TrustedProxies: proxies, PublicURL: s.config.PublicURL, Observe: s.metrics.ObserveRequest, ObserveProblem: s.metrics.ObserveProblem, Access: access.Routes(),
+		Build: buildRevision(), Logger: s.logger, TrustedProxies: proxies, PublicURL: s.config.PublicURL, Observe: s.metrics.ObserveRequest, ObserveProblem: s.metrics.ObserveProblem, Tracer: s.tracer, Access: access.Routes(),
 		Declared: writeapi.Declared(kinds.Declarations()),
 		Authenticator: &auth.Authenticator{
 			Credentials: writeapi.Credentials(s.log.store), Sessions: s.stores.identity, AccessTokens: s.stores.identity, Now: time.Now, MetadataURL: writeapi.MetadataURL,
@@ -102,7 +102,7 @@ func (s *service) makeAPI() (*api, error) {
 func (s *service) noteUse(store func(context.Context, string) error) func(context.Context, string) {
 	return func(ctx context.Context, id string) {
 		if err := store(ctx, id); err != nil {
-			s.logger.Warn("the day of a credential's use was not kept", "error", err)
+			s.logger.WarnContext(ctx, "the day of a credential's use was not kept", "error", err)
 		}
 	}
 }
@@ -158,7 +158,7 @@ func (s *service) placeIn(queue view.Queue) func(ctx context.Context, account, j
 	return func(ctx context.Context, account, jobID string) int {
 		place, err := queue.PlaceOf(ctx, account, jobID)
 		if err != nil {
-			s.logger.Debug("a job's place in the queue is not known", "error", err)
+			s.logger.DebugContext(ctx, "a job's place in the queue is not known", "error", err)
 		}
 		return place
 	}

@@ -66,10 +66,14 @@ func shortTempDir(t *testing.T) string {
 	return folder
 }
 
+// someTrace is the trace of what submitted appends.
+const someTrace = "4bf92f3577b34da6a3ce929d0e0e4736"
+
 // submitted appends what a job leads to, from its slot to the run that it publishes.
 func submitted(t *testing.T, store *eventstore.Store) (correlation string) {
 	t.Helper()
 	in := intentOf()
+	in.Traceparent = "00-" + someTrace + "-00f067aa0ba902b7-01"
 	s := job.Sample()
 	s.Account = someAccount
 	slot := commands.EventID(in.ID, 0)
@@ -77,7 +81,9 @@ func submitted(t *testing.T, store *eventstore.Store) (correlation string) {
 	queued := in
 	queued.ID, queued.Correlation, queued.Causation = uuid.MustParse(slot), in.ID.String(), slot
 	appendTo(t, store, job.Stream(s.JobID), event.NoStream, queued, job.WasQueued{Submission: s, SlotID: slot, Day: "2026-08-01"})
-	runner := commands.Intent{ID: uuid.New(), At: in.At.Add(1500 * time.Millisecond), Actor: "runner:r", Source: event.SourceJob, Build: "test", Correlation: in.ID.String()}
+	runner := commands.Intent{
+		ID: uuid.New(), At: in.At.Add(1500 * time.Millisecond), Actor: "runner:r", Source: event.SourceJob, Build: "test", Correlation: in.ID.String(), Traceparent: in.Traceparent,
+	}
 	appendTo(t, store, job.Stream(s.JobID), 0, runner, job.WasClaimed{JobID: s.JobID, Runner: "r", Nonce: "n", Attempt: 1, StartedAt: event.Timestamp(runner.At)})
 	return in.ID.String()
 }
@@ -284,7 +290,7 @@ func TestTrace(t *testing.T) {
 		return reckon(t, "", nil, append(append([]string{"trace"}, arguments...), flags...)...)
 	}
 	slotStream := slots.Stream(someAccount, "2026-08-01")
-	want := correlation + "  2026-08-01T12:00:00.000Z  by token:t  web\n" +
+	want := correlation + "  2026-08-01T12:00:00.000Z  by token:t  web\n" + "trace " + someTrace + "\n" +
 		"└─ slots.spent  " + slotStream + "@0  +0.000 s  token:t\n" +
 		"   └─ job.queued  " + stream + "@0  +0.000 s  token:t\n" +
 		"      └─ job.claimed  " + stream + "@1  +1.500 s  runner:r  (after)\n"
@@ -293,9 +299,17 @@ func TestTrace(t *testing.T) {
 			t.Errorf("trace %s: status %d, %s\n%s\nwant\n%s", of, status, stderr, out, want)
 		}
 	}
+	ofTrace := strings.Replace(want, correlation+"  ", "trace "+someTrace+"  ", 1)
+	ofTrace = strings.Replace(ofTrace, "\ntrace "+someTrace+"\n", "\n", 1)
+	if status, out, stderr := trace(someTrace); status != 0 || out != ofTrace {
+		t.Errorf("trace of the trace: status %d, %s\n%s\nwant\n%s", status, stderr, out, ofTrace)
+	}
+	if status, _, stderr := trace(strings.Repeat("a", 32)); status != 1 || !strings.Contains(stderr, "no event has the trace aaaa") {
+		t.Errorf("status %d, %s", status, stderr)
+	}
 	_, out, _ := trace(correlation, "--json")
 	var report traceReport
-	if err := json.Unmarshal([]byte(out), &report); err != nil || len(report.Events) != 3 || report.Events[1].Parent != report.Events[0].ID ||
+	if err := json.Unmarshal([]byte(out), &report); err != nil || len(report.Events) != 3 || !slices.Equal(report.Traces, []string{someTrace}) || report.Events[1].Parent != report.Events[0].ID ||
 		report.Events[1].Because != byCausation || report.Events[2].Because != byStream || report.Events[0].Because != byRequest {
 		t.Errorf("%v\n%s", err, out)
 	}

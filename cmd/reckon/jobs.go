@@ -55,7 +55,7 @@ func (s *service) makeWorkers(ctx context.Context) error {
 	s.workers.Run(workers.RunConfig{
 		Address: address, Slots: slots, Grace: s.config.Grace, OwnSessionsOnly: !s.config.Has(config.RoleRun),
 		Kinds: s.kinds, CloseSession: s.engine.engine.CloseSession, AwaitAble: s.writeSide.signing.AwaitAble,
-		Ended: s.observeJob(),
+		Ended: s.observeJob(), Tracer: s.tracer,
 	})
 	s.measureWorkers(slots)
 	if s.log.node != nil {
@@ -98,7 +98,7 @@ func (s *service) makePeers(ctx context.Context) (part lifecycle.Part, address s
 		return part, "", errors.Join(err, listener.Close())
 	}
 	s.writeSide.peers, err = cluster.NewPeers(cluster.PeersConfig{
-		Process: s.id, Secret: secret, Local: s.writeSide.evaluator.Evaluate, WaitUntilDead: s.workers.Liveness.WaitUntilDead, Now: time.Now,
+		Process: s.id, Secret: secret, Local: s.writeSide.evaluator.Evaluate, WaitUntilDead: s.workers.Liveness.WaitUntilDead, Now: time.Now, Tracer: s.tracer,
 	})
 	if err != nil {
 		return part, "", errors.Join(err, listener.Close())

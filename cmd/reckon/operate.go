@@ -169,17 +169,19 @@ func (o operatorSource) Stream(ctx context.Context, name string, from int64) (st
 // Correlation is operator.Source.
 func (o operatorSource) Correlation(ctx context.Context, of string, since uint64) (tree operator.Tree, err error) {
 	err = o.withLog(ctx, func(_ *settings, store *eventstore.Store) error {
-		if tree.Correlation, err = resolveCorrelation(ctx, store, of); err != nil {
+		sought, err := resolveTraced(ctx, store, of)
+		if err != nil {
 			return err
 		}
-		events, truncated, err := correlated(ctx, store, tree.Correlation, event.Position{Commit: since, Prepare: since}, operator.TreeEvents)
+		events, truncated, err := correlated(ctx, store, sought, event.Position{Commit: since, Prepare: since}, operator.TreeEvents)
 		if err != nil {
 			return err
 		}
 		if len(events) == 0 {
-			return fmt.Errorf("%w: no event after the position %d has the correlation %s", errNotFound, since, shownName(tree.Correlation))
+			return fmt.Errorf("%w: no event after the position %d has the %s", errNotFound, since, sought)
 		}
 		first := events[0].meta
+		tree.Correlation, tree.Traces = sought.correlation, traceIDs(events)
 		tree.At, tree.Actor, tree.Source, tree.Truncated = first.At, shownReason(first.Actor), shownReason(string(first.Source)), truncated
 		for _, row := range (traceReport{Correlation: tree.Correlation, Events: traced(events)}).rows() {
 			tree.Rows = append(tree.Rows, operator.Row{

@@ -165,7 +165,7 @@ func openReadSide(ctx context.Context, p process, log *eventLog, s *stores) (*re
 	}
 	p.life.Add(lifecycle.Part{Name: "database of read models", Stop: func(context.Context) error { return db.Close() }})
 	r := &readSide{db: db, models: projections.New(db, s.blobs)}
-	if r.projector, err = projecting.New(ctx, projecting.Config{DB: db, Log: log.store, Logger: p.logger, Process: processName(p.id)}, r.models.All()...); err != nil {
+	if r.projector, err = projecting.New(ctx, projecting.Config{DB: db, Log: log.store, Logger: p.logger, Process: processName(p.id), Tracer: p.tracer}, r.models.All()...); err != nil {
 		return nil, err
 	}
 	if r.reactionState, err = projections.NewReactionState(ctx, db); err != nil {

@@ -26,7 +26,7 @@ func (s *service) reactions() []lifecycle.Part {
 				s.logger.Error("a reaction's checkpoint was beyond the log's end, as of a copy of this log: it starts from the first event again", "reaction", r.Name, "position", dropped.Commit)
 			}
 			return reactions.Run(ctx, reactions.Deps{
-				Reaction: r, Clock: systemClock{}, Logger: s.logger, Parking: parking{s.readSide.reactionState},
+				Reaction: r, Clock: systemClock{}, Logger: s.logger, Tracer: s.tracer, Parking: parking{s.readSide.reactionState},
 				Messages: &eventstore.Subscriber{Log: s.log.store, Topics: r.Topics(), Checkpoints: checkpoints, Logger: s.logger},
 			})
 		}})

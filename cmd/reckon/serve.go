@@ -14,6 +14,7 @@ import (
 	"reckon/internal/private"
 	"reckon/internal/progress"
 	"reckon/internal/telemetry"
+	"reckon/internal/tracing"
 	"reckon/runners/engine"
 )
 
@@ -32,7 +33,7 @@ func (c *serveCmd) Run() error {
 	if err != nil {
 		return err
 	}
-	logger = slog.New(telemetry.LimitOutages(logger.Handler(), isOutage))
+	logger = slog.New(tracing.LogHandler(telemetry.LimitOutages(logger.Handler(), isOutage)))
 	ctx, stop := untilSignal()
 	defer stop()
 	s, err := assemble(ctx, c.Serve, logger)

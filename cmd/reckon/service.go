@@ -13,6 +13,7 @@ import (
 	"reckon/internal/lifecycle"
 	"reckon/internal/private"
 	"reckon/internal/telemetry"
+	"reckon/internal/tracing"
 	"reckon/readapi"
 	"reckon/runners"
 	"reckon/runners/cluster"
@@ -32,6 +33,7 @@ type process struct {
 	plans   account.Plans
 	metrics *telemetry.Metrics
 	life    *lifecycle.Lifecycle // each part adds itself once it is made
+	tracer  *tracing.Tracer      // nil while no traces are exported
 }
 
 // evaluates reports whether the process has an engine, and so seals receipts.
@@ -84,6 +86,9 @@ func assemble(ctx context.Context, c config.Serve, logger *slog.Logger) (*servic
 
 // makeParts makes the parts in order; each needs those before it.
 func (s *service) makeParts(ctx context.Context) (err error) {
+	if err = s.startTraces(ctx); err != nil {
+		return err
+	}
 	if s.log, err = openLog(ctx, s.process); err != nil {
 		return err
 	}

@@ -2,11 +2,14 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
 	"log/slog"
 	"os"
+	"regexp"
+	"slices"
 	"strings"
 	"time"
 
@@ -16,12 +19,13 @@ import (
 	"reckon/domain/event"
 	"reckon/eventstore"
 	"reckon/internal/progress"
+	"reckon/internal/tracing"
 )
 
 // traceCmd prints what one request led to.
 type traceCmd struct {
 	installation
-	Correlation string `arg:"" help:"Correlation id; or a stream (job-ID, run-1001), whose first event tells it."`
+	Correlation string `arg:"" help:"Correlation id; or a stream (job-ID, run-1001), whose first event tells it; or the id of an OpenTelemetry trace (32 hexadecimal digits)."`
 	Since       uint64 `help:"Begin after this position in the log: the whole log is read otherwise." placeholder:"POSITION"`
 	JSON        bool   `help:"Print the events with their causes as JSON, whole." name:"json" xor:"form"`
 	Mermaid     bool   `help:"Print a diagram in Mermaid's language, as Markdown pages show it." xor:"form"`
@@ -48,30 +52,31 @@ const (
 
 // traceReport is what --json prints.
 type traceReport struct {
-	Correlation string        `json:"correlation"`
-	Events      []tracedEvent `json:"events"`    // in the order of the log: a parent is before its children
-	Truncated   bool          `json:"truncated"` // there are more than traceMost
+	Correlation string        `json:"correlation,omitempty"` // absent: it is of a trace
+	Traces      []string      `json:"traces,omitempty"`      // ids of the OpenTelemetry traces of its events, in the order of the log
+	Events      []tracedEvent `json:"events"`                // in the order of the log: a parent is before its children
+	Truncated   bool          `json:"truncated"`             // there are more than traceMost
 }
 
 // Run reads the log and prints the events of the correlation as a tree of causes.
 func (c *traceCmd) Run() error {
 	return c.readLog(func(ctx context.Context, _ *settings, store *eventstore.Store) error {
-		correlation, err := resolveCorrelation(ctx, store, c.Correlation)
+		sought, err := resolveTraced(ctx, store, c.Correlation)
 		if err != nil {
 			return err
 		}
-		events, truncated, err := correlated(ctx, store, correlation, event.Position{Commit: c.Since, Prepare: c.Since}, traceMost)
+		events, truncated, err := correlated(ctx, store, sought, event.Position{Commit: c.Since, Prepare: c.Since}, traceMost)
 		if err != nil {
 			return err
 		}
 		if len(events) == 0 {
-			fmt.Fprintf(os.Stderr, "no event has the correlation %s; give a stream to trace what its first event belongs to\n", shownName(correlation))
+			fmt.Fprintf(os.Stderr, "no event has the %s; give a stream to trace what its first event belongs to\n", sought)
 			return exitStatus(1)
 		}
 		if truncated {
 			fmt.Fprintf(os.Stderr, "only the first %d events are shown\n", traceMost)
 		}
-		report := traceReport{Correlation: correlation, Events: traced(events), Truncated: truncated}
+		report := traceReport{Correlation: sought.correlation, Traces: traceIDs(events), Events: traced(events), Truncated: truncated}
 		switch {
 		case c.JSON:
 			return report.printJSON()
@@ -84,40 +89,73 @@ func (c *traceCmd) Run() error {
 	})
 }
 
-// resolveCorrelation is the correlation id, or that of a stream's first event.
-func resolveCorrelation(ctx context.Context, store *eventstore.Store, of string) (string, error) {
-	if uuid.Validate(of) == nil {
-		return of, nil
+// sought is which events belong together: those of a correlation or, where that is empty, of an OpenTelemetry trace.
+type sought struct{ correlation, trace string }
+
+func (s sought) String() string {
+	if s.correlation == "" {
+		return "trace " + s.trace
+	}
+	return "correlation " + shownName(s.correlation)
+}
+
+func (s sought) includes(meta event.Metadata) bool {
+	if s.correlation == "" {
+		return tracing.TraceID(meta.Traceparent) == s.trace
+	}
+	return meta.Correlation == s.correlation
+}
+
+// traceIDPattern is the id of a trace, as W3C Trace Context has it. Ids of events and correlations are written with hyphens.
+var traceIDPattern = regexp.MustCompile(`^[0-9a-f]{32}$`)
+
+// resolveTraced reads what a person gives: the id of a trace or of a correlation, or a stream, of which the first event tells the correlation.
+func resolveTraced(ctx context.Context, store *eventstore.Store, of string) (sought, error) {
+	switch {
+	case traceIDPattern.MatchString(of):
+		return sought{trace: of}, nil
+	case uuid.Validate(of) == nil:
+		return sought{correlation: of}, nil
 	}
 	first, err := store.RawStream(ctx, of, 0, 1)
 	if err != nil {
-		return "", err
+		return sought{}, err
 	}
 	if len(first) == 0 {
-		return "", fmt.Errorf("%w: %s is no id, and the log holds no event of a stream of that name", errNotFound, shownName(of))
+		return sought{}, fmt.Errorf("%w: %s is no id, and the log holds no event of a stream of that name", errNotFound, shownName(of))
 	}
 	meta, ok := metadataOf(first[0])
 	if !ok || meta.Correlation == "" {
-		return "", fmt.Errorf("%w: the first event of %s has no correlation id", errNotFound, shownName(of))
+		return sought{}, fmt.Errorf("%w: the first event of %s has no correlation id", errNotFound, shownName(of))
 	}
-	return meta.Correlation, nil
+	return sought{correlation: meta.Correlation}, nil
 }
 
-// correlated reads the events of a correlation in the order of the log, at most so many.
-func correlated(ctx context.Context, store *eventstore.Store, correlation string, after event.Position, most int) (events []shownEvent, truncated bool, err error) {
+// traceIDs are the ids of the traces of events, each once, in their order.
+func traceIDs(events []shownEvent) (ids []string) {
+	for _, e := range events {
+		if id := tracing.TraceID(e.meta.Traceparent); id != "" && !slices.Contains(ids, id) {
+			ids = append(ids, id)
+		}
+	}
+	return ids
+}
+
+// correlated reads the events that belong together in the order of the log, at most so many.
+func correlated(ctx context.Context, store *eventstore.Store, of sought, after event.Position, most int) (events []shownEvent, truncated bool, err error) {
 	head, err := store.Head(ctx)
 	if err != nil {
 		return nil, false, err
 	}
 	display := progress.New(os.Stderr, slog.Default())
 	defer display.Close()
-	begun, read, mark, catalogue := time.Now(), 0, []byte(correlation), domain.Catalogue()
+	begun, read, mark, catalogue := time.Now(), 0, []byte(cmp.Or(of.correlation, of.trace)), domain.Catalogue()
 	for raw, err := range store.RawAll(ctx, after) {
 		if err != nil {
 			return nil, false, err
 		}
 		if bytes.Contains(raw.Metadata, mark) { // most events are told without decoding
-			if meta, ok := metadataOf(raw); ok && meta.Correlation == correlation {
+			if meta, ok := metadataOf(raw); ok && of.includes(meta) {
 				if len(events) == most {
 					return events, true, nil
 				}
@@ -211,11 +249,24 @@ func (r traceReport) rows() (rows []treeRow) {
 	return rows
 }
 
+// title is what the events belong to: a correlation, or a trace.
+func (r traceReport) title() string {
+	if r.Correlation == "" {
+		return "trace " + strings.Join(r.Traces, " ")
+	}
+	return shownName(r.Correlation)
+}
+
 // tree draws the events below what they followed from.
 func (r traceReport) tree() string {
 	var out strings.Builder
 	first := r.Events[0].meta
-	fmt.Fprintf(&out, "%s  %s  by %s  %s\n", shownName(r.Correlation), shownTime(first.At), shownReason(first.Actor), shownReason(string(first.Source)))
+	fmt.Fprintf(&out, "%s  %s  by %s  %s\n", r.title(), shownTime(first.At), shownReason(first.Actor), shownReason(string(first.Source)))
+	for _, id := range r.Traces {
+		if r.Correlation != "" {
+			fmt.Fprintf(&out, "trace %s\n", id)
+		}
+	}
 	for _, e := range r.rows() {
 		fmt.Fprintf(&out, "%s%s  %s@%d  +%.3f s  %s", e.branch, shownName(e.Event), shownName(e.Stream), e.Revision, e.meta.At.Sub(first.At).Seconds(), shownReason(e.meta.Actor))
 		if e.Because == byStream {
@@ -234,7 +285,7 @@ func (r traceReport) mermaid() string {
 	var out strings.Builder
 	node := map[string]int{}
 	quoted := func(text string) string { return strings.ReplaceAll(shownName(text), `"`, "#quot;") }
-	fmt.Fprintf(&out, "flowchart TD\n  request([\"%s\"])\n", quoted(r.Correlation))
+	fmt.Fprintf(&out, "flowchart TD\n  request([\"%s\"])\n", quoted(r.title()))
 	for i, e := range r.Events {
 		node[e.ID] = i
 		fmt.Fprintf(&out, "  n%d[\"%s<br/>%s@%d\"]\n", i, quoted(e.Event), quoted(e.Stream), e.Revision)

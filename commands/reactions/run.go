@@ -13,6 +13,7 @@ import (
 
 	"reckon/commands"
 	"reckon/domain/event"
+	"reckon/internal/tracing"
 )
 
 const (
@@ -57,13 +58,14 @@ type Messages interface {
 	Err() error
 }
 
-// Deps is what a reaction runs on. All of it is required.
+// Deps is what a reaction runs on. All of it but Tracer is required.
 type Deps struct {
 	Reaction Reaction
 	Messages Messages
 	Parking  Parking
 	Clock    commands.Clock
 	Logger   *slog.Logger
+	Tracer   *tracing.Tracer // nil: no span is recorded
 }
 
 // errEnded means that a subscription has ended although nobody asked for that.
@@ -123,7 +125,17 @@ func (d Deps) handler(r Reaction) message.NoPublishHandlerFunc {
 		}
 		ctx, cancel := context.WithTimeout(m.Context(), handleTimeout)
 		defer cancel()
-		return r.Handle(ctx, recorded)
+		ctx, span := d.Tracer.Begin(ctx, tracing.React, r.Name, recorded.Metadata.Traceparent)
+		defer span.End()
+		span.Set(tracing.Text(tracing.Reaction, r.Name), tracing.Text(tracing.EventName, m.Metadata.Get("event")))
+		if within := tracing.Traceparent(ctx); within != "" {
+			recorded.Metadata.Traceparent = within // what the reaction appends is below its span
+		}
+		err = r.Handle(ctx, recorded)
+		if err != nil {
+			span.Fail()
+		}
+		return err
 	}
 }
 
@@ -146,7 +158,7 @@ func (d Deps) park(r Reaction) message.HandlerMiddleware {
 			if err := d.Parking.Park(ctx, parked); err != nil {
 				return nil, fmt.Errorf("parking %s of %s: %w", parked.EventID, r.Name, err)
 			}
-			d.Logger.Error("reaction parked an event", "reaction", r.Name, "stream", parked.Stream, "revision", parked.Revision, "error", cause)
+			d.Logger.ErrorContext(tracing.Join(ctx, recorded.Metadata.Traceparent), "reaction parked an event", "reaction", r.Name, "stream", parked.Stream, "revision", parked.Revision, "error", cause)
 			return nil, nil
 		}
 	}

@@ -33,7 +33,7 @@ type Metadata struct {
 	Requester   string    `json:"requester,omitempty"`   // of a reaction: the actor whose request it finishes; empty: Actor asked himself, or an older event
 	Source      Source    `json:"source,omitempty"`      // where the command came from; empty: an operator or a process of the service
 	Agent       string    `json:"agent,omitempty"`       // client name as it introduced itself
-	Traceparent string    `json:"traceparent,omitempty"` // W3C trace context
+	Traceparent string    `json:"traceparent,omitempty"` // W3C trace context: the span that appended it, or the client's where none was recorded
 	Build       string    `json:"build,omitempty"`       // revision of the binary that wrote it
 }
 

@@ -23,6 +23,7 @@ import (
 	"reckon/internal/database"
 	"reckon/internal/httpserver"
 	"reckon/internal/ratelimit"
+	"reckon/internal/tracing"
 )
 
 // Version is the interface version served (interface §9).
@@ -49,6 +50,8 @@ type Settings struct {
 	Observe func(method, route string, status int, took time.Duration)
 	// ObserveProblem is called with the code of every error answer. It may be nil.
 	ObserveProblem func(code string)
+	// Tracer begins a span for every request; nil: no span is recorded.
+	Tracer *tracing.Tracer
 	// Declared adds to the description what the Go types of the routes do not hold.
 	Declared Declared
 }
@@ -187,7 +190,8 @@ func (a *API) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	begun := time.Now()
 	described := a.readRequest(r)
 	answer := &answerWriter{ResponseWriter: w}
-	r = r.Clone(database.OfRequest(context.WithValue(r.Context(), requestKey{}, described)))
+	ctx, span := a.beginSpan(r, &described)
+	r = r.Clone(database.OfRequest(context.WithValue(ctx, requestKey{}, described)))
 
 	header := answer.Header()
 	header.Set("X-Request-Id", described.ID)
@@ -204,6 +208,7 @@ func (a *API) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		if a.settings.Observe != nil {
 			a.settings.Observe(r.Method, answer.route, answer.status, time.Since(begun))
 		}
+		endSpan(span, r.Method, answer)
 	}()
 	if problem := a.checkRequest(r); problem != nil {
 		a.WriteProblem(answer, r, problem)
@@ -214,6 +219,38 @@ func (a *API) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		r.Header.Del(rangeHeader) // ranges are those of a GET (RFC 9110 section 14.2)
 	}
 	a.adapter.ServeHTTP(answer, r)
+}
+
+// beginSpan begins the span of a request, which becomes the trace context of what the request leads to. A request that is made for another is below it.
+func (a *API) beginSpan(r *http.Request, described *Request) (context.Context, tracing.Span) {
+	method := spanMethod(r.Method)
+	ctx, span := a.settings.Tracer.Begin(r.Context(), tracing.Request, method, described.Traceparent)
+	described.Traceparent = tracing.Traceparent(ctx)
+	span.Set(tracing.Text(tracing.Method, method), tracing.Text(tracing.RequestID, described.ID))
+	return ctx, span
+}
+
+func endSpan(span tracing.Span, method string, answer *answerWriter) {
+	if span.Recording() {
+		span.Set(tracing.Int(tracing.Status, int64(answer.status)))
+		if answer.route != "" {
+			span.Set(tracing.Text(tracing.Route, answer.route))
+			span.Rename(tracing.Request, spanMethod(method)+" "+answer.route)
+		}
+		if answer.status >= http.StatusInternalServerError {
+			span.Fail()
+		}
+	}
+	span.End()
+}
+
+// spanMethod is a request's method, and one word for all that HTTP does not define (semantic conventions for HTTP spans).
+func spanMethod(method string) string {
+	switch method {
+	case http.MethodGet, http.MethodHead, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete, http.MethodOptions, http.MethodConnect, http.MethodTrace:
+		return method
+	}
+	return "_OTHER"
 }
 
 type framingKey struct{}
@@ -302,7 +339,7 @@ func (a *API) recoverPanic(w *answerWriter, r *http.Request, panicked any) {
 	if err, ok := panicked.(error); ok && errors.Is(err, http.ErrAbortHandler) {
 		panic(panicked)
 	}
-	a.settings.Logger.Error("panic while serving", "request_id", RequestOf(r.Context()).ID, "method", r.Method,
+	a.settings.Logger.ErrorContext(r.Context(), "panic while serving", "request_id", RequestOf(r.Context()).ID, "method", r.Method,
 		"route", w.route, "panic", fmt.Sprint(panicked), "stack", string(debug.Stack()))
 	if w.status != 0 {
 		panic(http.ErrAbortHandler)
@@ -324,7 +361,7 @@ func (a *API) WriteProblem(w http.ResponseWriter, r *http.Request, p *Problem) {
 	header.Set("Content-Type", problemType)
 	w.WriteHeader(p.Status)
 	if err := marshalJSON(w, p); err != nil {
-		a.settings.Logger.Debug("client left before its answer", "request_id", p.RequestID, "error", err)
+		a.settings.Logger.DebugContext(r.Context(), "client left before its answer", "request_id", p.RequestID, "error", err)
 	}
 }
 
@@ -348,7 +385,7 @@ func (a *API) recordProblem(ctx context.Context, p *Problem) {
 		a.settings.ObserveProblem(p.Code)
 	}
 	if p.Status >= http.StatusInternalServerError && p.Code != Saturated.Code && ctx.Err() == nil {
-		a.settings.Logger.Error("request failed", "request_id", p.RequestID, "code", p.Code, "detail", p.Detail, "cause", p.cause)
+		a.settings.Logger.ErrorContext(ctx, "request failed", "request_id", p.RequestID, "code", p.Code, "detail", p.Detail, "cause", p.cause)
 	}
 }
 

@@ -22,7 +22,7 @@ import (
 // Request holds what is known of a request before its route is chosen.
 type Request struct {
 	ID          string // X-Request-Id, the client's or ours
-	Traceparent string // W3C trace context, empty when absent or malformed
+	Traceparent string // W3C trace context: the request's span, or where none is recorded the client's, which is empty when absent or malformed
 	Address     string // client address as rate limits key it: IPv4, or the /64 of an IPv6
 	Agent       string // User-Agent, at most maxAgentBytes of printable text
 	Base        string // scheme and host by which the client reaches the service; empty: neither configured nor a name of this machine
@@ -51,8 +51,7 @@ func RequestOf(ctx context.Context) Request {
 }
 
 var (
-	requestIDPattern   = regexp.MustCompile(`^[A-Za-z0-9._-]{1,128}$`)
-	traceparentPattern = regexp.MustCompile(`^[0-9a-f]{2}-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}$`)
+	requestIDPattern = regexp.MustCompile(`^[A-Za-z0-9._-]{1,128}$`)
 )
 
 // maxAgentBytes bounds what is kept of a User-Agent.
@@ -64,11 +63,12 @@ func (a *API) readRequest(r *http.Request) Request {
 		return d.request()
 	}
 	described := Request{
-		Source:  event.SourceWeb,
-		ID:      r.Header.Get("X-Request-Id"),
-		Address: a.clientAddress(r),
-		Agent:   printable(r.UserAgent(), maxAgentBytes),
-		cookies: r.Header.Values("Cookie"),
+		Source:      event.SourceWeb,
+		ID:          r.Header.Get("X-Request-Id"),
+		Traceparent: r.Header.Get("Traceparent"), // beginSpan leaves out what is none
+		Address:     a.clientAddress(r),
+		Agent:       printable(r.UserAgent(), maxAgentBytes),
+		cookies:     r.Header.Values("Cookie"),
 		Secure: r.TLS != nil || strings.HasPrefix(a.settings.PublicURL, "https://") ||
 			a.fromProxy(r) && r.Header.Get("X-Forwarded-Proto") == "https",
 	}
@@ -76,9 +76,6 @@ func (a *API) readRequest(r *http.Request) Request {
 	a.warnOfUntrustedProxy(r)
 	if !requestIDPattern.MatchString(described.ID) {
 		described.ID = uuid.Must(uuid.NewV7()).String()
-	}
-	if trace := r.Header.Get("Traceparent"); traceparentPattern.MatchString(trace) {
-		described.Traceparent = trace
 	}
 	return described
 }

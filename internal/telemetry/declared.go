@@ -69,6 +69,8 @@ var Declared = []Declaration{
 	{"reckon_receipts_unsigned_total", Counter, "Receipts that this process has appended without a signature.", nil, everywhere},
 	{"reckon_append_seconds", Histogram, "Time from an append to the log's answer, with its repetitions while the log is away.", []string{"result"}, everywhere},
 
+	{"reckon_trace_spans_total", Counter, "Spans of this process by what became of them: sent (the collector took them), dropped (too many waited for it) or refused (it did not take them).", []string{"outcome"}, "every server that exports traces"},
+
 	{"reckon_log_position", Gauge, "Position of the newest record of the log.", nil, whereNode},
 	{"reckon_log_segments", Gauge, "Files that hold the records of the log.", nil, whereNode},
 	{"reckon_log_bytes", Gauge, "Bytes of the records of the log.", nil, whereNode},

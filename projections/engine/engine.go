@@ -12,6 +12,7 @@ import (
 	"github.com/uptrace/bun"
 
 	"reckon/domain/event"
+	"reckon/internal/tracing"
 )
 
 // Config configures New. DB and Log are required.
@@ -23,6 +24,8 @@ type Config struct {
 	// Process names this process to people who ask which one writes a projection, and is another for every process;
 	// empty: a random text.
 	Process string
+	// Tracer begins a span for every batch of new events, linked to what appended them; nil: no span is recorded.
+	Tracer *tracing.Tracer
 }
 
 // Validate returns an error that names the field of c that New cannot use, or nil.
@@ -90,7 +93,7 @@ func New(ctx context.Context, config Config, projections ...Projection) (*Engine
 			return nil, fmt.Errorf("projection %q is listed twice", p.Name)
 		}
 		w := &worker{
-			Projection: p, db: config.DB, log: config.Log, logID: logID, logger: config.Logger, processName: config.Process, now: now, writer: e.writer,
+			Projection: p, db: config.DB, log: config.Log, logID: logID, logger: config.Logger, processName: config.Process, tracer: config.Tracer, now: now, writer: e.writer,
 			control: make(chan func(context.Context) error), moved: e.moved, readyFrom: head, phase: Starting, changed: make(chan struct{}),
 		}
 		if err := w.loadCheckpoint(ctx); err != nil {

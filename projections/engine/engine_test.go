@@ -20,6 +20,7 @@ import (
 	"reckon/eventstore"
 	"reckon/eventstore/memory"
 	"reckon/eventstore/node"
+	"reckon/internal/tracing"
 	"reckon/projections"
 	"reckon/projections/engine"
 	"reckon/projections/projectiontest"
@@ -79,6 +80,9 @@ type fixture struct {
 	log   engine.Log                // what engines follow: the store, unless a test has another
 	last  map[string]event.Revision // of each stream
 	bad   atomic.Bool
+
+	tracer      *tracing.Tracer // of the engines that start
+	traceparent string          // of the events that append writes
 }
 
 func shelfCatalogue(t *testing.T) event.Catalogue {
@@ -105,7 +109,7 @@ func (f *fixture) append(stream string, events ...event.Event) event.Position {
 	}
 	proposed := make([]event.Proposed, len(events))
 	for i, e := range events {
-		proposed[i] = event.Proposed{ID: uuid.NewString(), Event: e, Metadata: event.Metadata{At: time.Unix(int64(i), 0).UTC()}}
+		proposed[i] = event.Proposed{ID: uuid.NewString(), Event: e, Metadata: event.Metadata{At: time.Unix(int64(i), 0).UTC(), Traceparent: f.traceparent}}
 	}
 	appended, err := f.store.Append(f.t.Context(), stream, at, proposed)
 	if err != nil {
@@ -118,7 +122,7 @@ func (f *fixture) append(stream string, events ...event.Event) event.Position {
 // start runs an engine until stop, or the test, ends.
 func (f *fixture) start(projections ...engine.Projection) (e *engine.Engine, stop func()) {
 	f.t.Helper()
-	e, err := engine.New(f.t.Context(), engine.Config{DB: f.db, Log: f.log, Logger: slog.New(slog.DiscardHandler)}, projections...)
+	e, err := engine.New(f.t.Context(), engine.Config{DB: f.db, Log: f.log, Logger: slog.New(slog.DiscardHandler), Tracer: f.tracer}, projections...)
 	if err != nil {
 		f.t.Fatal(err)
 	}

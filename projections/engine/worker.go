@@ -14,6 +14,7 @@ import (
 	"github.com/uptrace/bun/dialect"
 
 	"reckon/domain/event"
+	"reckon/internal/tracing"
 )
 
 const (
@@ -62,6 +63,7 @@ type worker struct {
 	logger      *slog.Logger
 	processName string // of this process, for claims
 	watching    bool   // this process only reads the tables
+	tracer      *tracing.Tracer
 	now         func() time.Time
 	writer      *writer // of the process, for SQLite
 	control     chan func(context.Context) error
@@ -388,6 +390,9 @@ func (w *worker) apply(ctx context.Context, batch []item) (applied int, err erro
 		return len(batch), nil
 	}
 	applied = len(batch)
+	ctx, span := w.beginBatch(ctx, batch, concerned)
+	handled := 0
+	defer func() { endBatch(span, w.Projection, handled, err) }()
 	err = w.save(ctx, func(ctx context.Context, tx *Tx) error {
 		for _, i := range concerned {
 			if tx.bytes >= maxBatchBytes {
@@ -397,6 +402,7 @@ func (w *worker) apply(ctx context.Context, batch []item) (applied int, err erro
 			if err := w.handle(ctx, tx, batch[i]); err != nil {
 				return err
 			}
+			handled++
 		}
 		return nil
 	}, &last)
@@ -404,6 +410,29 @@ func (w *worker) apply(ctx context.Context, batch []item) (applied int, err erro
 		w.setPosition(last, applied)
 	}
 	return applied, err
+}
+
+// beginBatch begins the span of a batch, linked to the traces of its events. What the projection applies again while it is built anew has been traced
+// when it was applied first.
+func (w *worker) beginBatch(ctx context.Context, batch []item, concerned []int) (context.Context, tracing.Span) {
+	if w.saved.Less(w.readyFrom) {
+		return ctx, tracing.Span{}
+	}
+	return w.tracer.BeginLinked(ctx, tracing.Project, w.Name, func(yield func(string) bool) {
+		for _, i := range concerned {
+			if !yield(batch[i].recorded.Metadata.Traceparent) {
+				return
+			}
+		}
+	})
+}
+
+func endBatch(span tracing.Span, p Projection, handled int, err error) {
+	span.Set(tracing.Text(tracing.Projection, p.Name), tracing.Int(tracing.ProjectionVersion, int64(p.Version)), tracing.Int(tracing.Events, int64(handled)))
+	if err != nil {
+		span.Fail()
+	}
+	span.End()
 }
 
 func (w *worker) handle(ctx context.Context, tx *Tx, it item) error {
@@ -542,12 +571,13 @@ type partAway interface {
 // projection goes on. It returns errHalted in the first case.
 func (w *worker) haltOrPark(ctx context.Context, it item, cause error) error {
 	reason := fmt.Sprintf("%s at revision %d of %s: %v", eventNameOf(it), it.recorded.Revision, it.recorded.Stream, cause)
+	within := tracing.Join(ctx, it.recorded.Metadata.Traceparent)
 	if w.OnFailure != Park {
-		w.logger.Error("projection halted", "projection", w.id(), "error", reason)
+		w.logger.ErrorContext(within, "projection halted", "projection", w.id(), "error", reason)
 		w.setPhase(Halted, reason)
 		return errors.Join(errHalted, setPhase(ctx, w.db, w.Projection, phaseHalted, reason))
 	}
-	w.logger.Error("projection parked an event", "projection", w.id(), "error", reason)
+	w.logger.ErrorContext(within, "projection parked an event", "projection", w.id(), "error", reason)
 	at := it.recorded.Position
 	err := w.save(ctx, func(ctx context.Context, tx *Tx) error {
 		return insertParked(ctx, tx.tx, w.Projection, it, cause.Error(), w.now())

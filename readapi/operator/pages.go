@@ -96,7 +96,8 @@ type Stream struct {
 
 // Tree is what one request led to.
 type Tree struct {
-	Correlation string
+	Correlation string   // empty: it is of a trace
+	Traces      []string // ids of the OpenTelemetry traces of its events
 	At          time.Time
 	Actor       string
 	Source      string

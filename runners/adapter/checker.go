@@ -9,6 +9,7 @@ import (
 	"reckon/domain/expression"
 	"reckon/domain/run"
 	"reckon/domain/verification"
+	"reckon/internal/tracing"
 	"reckon/runners/checker"
 	"reckon/runners/engine"
 	"reckon/runners/fair"
@@ -25,8 +26,14 @@ type Checker struct {
 // makes sure that the engine reads the expression as the service's parser does,
 // and has the plan carried out. What both take counts against the account's share.
 func (c Checker) Check(ctx context.Context, r commands.CheckRequest) (run.Check, error) {
+	ctx, span := tracing.Below(ctx, tracing.Check, "")
+	defer span.End()
 	started := time.Now()
 	outcome, err := c.check(ctx, r)
+	span.Set(tracing.Text(tracing.Verdict, string(outcome.Verdict)), tracing.Text(tracing.Basis, string(outcome.Basis)))
+	if err != nil {
+		span.Fail()
+	}
 	return run.Check{
 		Verdict: run.Verdict(outcome.Verdict), Basis: run.Basis(outcome.Basis), Method: outcome.Method, Check: outcome.Check,
 		Residual: outcome.Residual, Reason: run.InconclusiveReason(outcome.Reason), ElapsedMS: time.Since(started).Milliseconds(),

@@ -7,6 +7,7 @@ import (
 	"reckon/commands"
 	"reckon/domain/run"
 	"reckon/domain/session"
+	"reckon/internal/tracing"
 	"reckon/runners/engine"
 	"reckon/runners/fair"
 )
@@ -19,6 +20,23 @@ type Engine struct {
 
 // Evaluate is commands.Engine.
 func (e Engine) Evaluate(ctx context.Context, r commands.EngineRequest) (commands.EngineOutcome, error) {
+	ctx, span := tracing.Below(ctx, tracing.Evaluate, "")
+	defer span.End()
+	span.Set(tracing.Flag(tracing.Session, r.Session != ""))
+	outcome, err := e.evaluate(ctx, r)
+	_, failed := errors.AsType[*commands.EngineFailedError](err)
+	switch {
+	case err == nil:
+		span.Set(tracing.Text(tracing.Outcome, "answered"))
+	case failed, errors.Is(err, commands.ErrBudgetExhausted):
+		span.Set(tracing.Text(tracing.Outcome, "ended"))
+	default:
+		span.Fail()
+	}
+	return outcome, err
+}
+
+func (e Engine) evaluate(ctx context.Context, r commands.EngineRequest) (commands.EngineOutcome, error) {
 	if e.Places != nil {
 		release, err := e.Places.Acquire(ctx, r.Account, r.QueueWait, r.Budget)
 		if err != nil {

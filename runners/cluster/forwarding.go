@@ -16,6 +16,7 @@ import (
 	"reckon/domain/event"
 	"reckon/domain/receipt"
 	"reckon/domain/run"
+	"reckon/internal/tracing"
 )
 
 const (
@@ -44,7 +45,7 @@ type Peers struct {
 	received nonces
 }
 
-// PeersConfig configures Peers. All of it is required.
+// PeersConfig configures Peers. All of it but Tracer is required.
 type PeersConfig struct {
 	Process string // this process's runner id
 	Secret  []byte
@@ -52,6 +53,7 @@ type PeersConfig struct {
 	// WaitUntilDead returns nil once a process counts as dead, or the context's error.
 	WaitUntilDead func(ctx context.Context, processID string) error
 	Now           func() time.Time
+	Tracer        *tracing.Tracer // nil: no span is recorded
 }
 
 // NewPeers returns the peers of a process.
@@ -221,6 +223,11 @@ func (e *forwardedError) unpack() error {
 }
 
 func (p *Peers) forward(ctx context.Context, to *commands.SessionElsewhereError, nonce string, in commands.Intent, c commands.Evaluate) (commands.Evaluation, error) {
+	ctx, span := tracing.Below(ctx, tracing.Forward, "")
+	defer span.End()
+	if span.Recording() {
+		in.Traceparent = tracing.Traceparent(ctx)
+	}
 	unknown := func(cause error) (commands.Evaluation, error) {
 		return commands.Evaluation{}, &commands.SessionOwnerError{Owner: to.Owner, Cause: cause}
 	}
@@ -296,7 +303,12 @@ func (p *Peers) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	var answer forwardedAnswer
-	answer.Evaluation, err = p.Local(r.Context(), asked.Intent, asked.Evaluate)
+	ctx, span := p.Tracer.Begin(r.Context(), tracing.Owner, "", asked.Intent.Traceparent)
+	defer span.End()
+	if within := tracing.Traceparent(ctx); within != "" {
+		asked.Intent.Traceparent = within
+	}
+	answer.Evaluation, err = p.Local(ctx, asked.Intent, asked.Evaluate)
 	if err != nil {
 		answer.Error = packError(err)
 	}

@@ -34,6 +34,7 @@ type observedRunner struct {
 
 type runningJob struct {
 	nonce, runner string
+	claim         Claim
 	claimSeen     time.Time     // when the claim was observed
 	unlisted      int           // heartbeats of its runner, since the claim, that do not list it
 	budget        time.Duration // 0: not looked up yet
@@ -74,7 +75,7 @@ func (l *Liveness) Observe(recorded event.Recorded) {
 	case runner.Beat:
 		l.observeHeartbeat(e, now)
 	case job.WasClaimed:
-		l.jobs[e.JobID] = &runningJob{nonce: e.Nonce, runner: e.Runner, claimSeen: now}
+		l.jobs[e.JobID] = &runningJob{nonce: e.Nonce, runner: e.Runner, claimSeen: now, claim: claimOf(recorded)}
 		l.markSeen(e.Runner, now)
 	case job.WasReleased:
 		delete(l.jobs, e.JobID)
@@ -105,7 +106,21 @@ type Snapshot struct {
 }
 
 // RunningAttempt is an attempt at a job that was claimed and has not ended.
-type RunningAttempt struct{ JobID, Nonce, Runner string }
+type RunningAttempt struct {
+	JobID, Nonce, Runner string
+	Claim                Claim
+}
+
+// Claim is what has to be known of the event that began an attempt, so that what ends the attempt follows from it.
+type Claim struct {
+	EventID     string
+	Correlation string
+	Traceparent string // W3C trace context; empty: there is none
+}
+
+func claimOf(r event.Recorded) Claim {
+	return Claim{EventID: r.ID, Correlation: r.Metadata.Correlation, Traceparent: r.Metadata.Traceparent}
+}
 
 // Restore sets the state before the first event; call it before Observe.
 func (l *Liveness) Restore(s Snapshot) {
@@ -117,7 +132,7 @@ func (l *Liveness) Restore(s Snapshot) {
 		l.runners[runnerID].left = s.HostsLog && hostedLog(runnerID)
 	}
 	for _, a := range s.Running {
-		l.jobs[a.JobID] = &runningJob{nonce: a.Nonce, runner: a.Runner, claimSeen: now}
+		l.jobs[a.JobID] = &runningJob{nonce: a.Nonce, runner: a.Runner, claimSeen: now, claim: a.Claim}
 		restoreRunner(a.Runner)
 	}
 	for _, live := range s.Sessions {
@@ -253,7 +268,10 @@ func (l *Liveness) idle() bool {
 }
 
 // attempt names one attempt at a job.
-type attempt struct{ jobID, nonce string }
+type attempt struct {
+	jobID, nonce string
+	claim        Claim
+}
 
 // abandonedAttempts lists the attempts whose runner is dead, has not listed them in
 // two heartbeats, or has let them run takeoverDelay past their budget and Overrun, in the
@@ -267,7 +285,7 @@ func (l *Liveness) abandonedAttempts() []attempt {
 		j := l.jobs[id]
 		overdue := j.budget > 0 && now.Sub(j.claimSeen) > j.budget+Overrun+takeoverDelay
 		if j.unlisted >= unlistedHeartbeats || l.isDead(j.runner, now) || overdue {
-			list = append(list, attempt{id, j.nonce})
+			list = append(list, attempt{id, j.nonce, j.claim})
 		}
 	}
 	return list

@@ -10,6 +10,7 @@ import (
 	"reckon/commands"
 	"reckon/domain/event"
 	"reckon/domain/session"
+	"reckon/internal/tracing"
 )
 
 const (
@@ -106,11 +107,13 @@ func (r *Recovery) lookUpBudgets(ctx context.Context) error {
 
 func (r *Recovery) takeOverJobs(ctx context.Context) error {
 	for _, a := range r.Liveness.abandonedAttempts() {
-		state, err := r.Jobs.AbandonJob(ctx, r.intent(), a.jobID, a.nonce)
+		in := r.intent()
+		in.Correlation, in.Causation, in.Traceparent = a.claim.Correlation, a.claim.EventID, a.claim.Traceparent
+		state, err := r.Jobs.AbandonJob(ctx, in, a.jobID, a.nonce)
 		if err != nil {
 			return err
 		}
-		r.Logger.Info("took a job over from a runner that stopped reporting it", "job", a.jobID, "now", state.Status)
+		r.Logger.InfoContext(tracing.Join(ctx, a.claim.Traceparent), "took a job over from a runner that stopped reporting it", "job", a.jobID, "now", state.Status)
 	}
 	return nil
 }

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"reckon/domain/lean/check"
+	"reckon/internal/tracing"
 )
 
 const (
@@ -74,6 +75,18 @@ func (j *Judge) Check(ctx context.Context, content []byte, declarations []string
 // ask has one child answer one request. An error is the context's, or means that
 // no child could be started.
 func (j *Judge) ask(ctx context.Context, r request, content []byte) (check.Report, error) {
+	ctx, span := tracing.Below(ctx, tracing.Judge, "")
+	defer span.End()
+	report, err := j.askChild(ctx, r, content)
+	span.Set(tracing.Flag(tracing.Kernel, r.Kernel), tracing.Text(tracing.Verdict, string(report.Verdict)))
+	if err != nil {
+		span.Fail()
+	}
+	return report, err
+}
+
+// askChild has a process of its own answer a request.
+func (j *Judge) askChild(ctx context.Context, r request, content []byte) (check.Report, error) {
 	r.FileName, r.Bytes = fileName, int64(len(content))
 	c, err := j.take()
 	if err != nil {

@@ -24,6 +24,7 @@ import (
 	"reckon/domain/job"
 	"reckon/domain/session"
 	"reckon/internal/lifecycle"
+	"reckon/internal/tracing"
 	"reckon/projections"
 	projecting "reckon/projections/engine"
 	"reckon/runners"
@@ -115,6 +116,8 @@ type RunConfig struct {
 	Kinds           []runners.Kind
 	// AwaitAble is runners.Config.AwaitAble.
 	AwaitAble func(ctx context.Context) error
+	// Tracer is runners.Config.Tracer.
+	Tracer *tracing.Tracer
 	// Ended is runners.Config.Ended.
 	Ended func(kind job.Kind, outcome runners.Outcome, took time.Duration)
 	// CloseSession ends the worker of a session's epoch (commands.SessionKey); nil in a process without sessions.
@@ -134,7 +137,7 @@ func (w *Workers) Run(c RunConfig) {
 	w.runner = runners.New(runners.Config{
 		Claimant: runners.Claimant{Runner: w.config.Process, OwnSessionsOnly: c.OwnSessionsOnly},
 		Slots:    c.Slots, Grace: c.Grace, Jobs: w.config.Jobs, Queue: queue{w.config.Models, w.config.Projector}, Heartbeat: w.heartbeat,
-		Clock: w.config.Clock, Logger: w.config.Logger, Build: w.config.Build, Run: runners.ByName(c.Kinds...), AwaitAble: c.AwaitAble, Ended: c.Ended,
+		Clock: w.config.Clock, Logger: w.config.Logger, Build: w.config.Build, Run: runners.ByName(c.Kinds...), AwaitAble: c.AwaitAble, Ended: c.Ended, Tracer: c.Tracer,
 	})
 	w.Subscription.Listen(w.runner.Observe)
 	w.Subscription.Listen(w.observeSessions)
@@ -236,7 +239,9 @@ func (w *Workers) restore(ctx context.Context) (event.Position, error) {
 	}
 	snapshot := cluster.Snapshot{HostsLog: w.config.HostsLog}
 	for _, row := range running {
-		snapshot.Running = append(snapshot.Running, cluster.RunningAttempt{JobID: row.JobID, Nonce: row.Nonce, Runner: row.Runner})
+		snapshot.Running = append(snapshot.Running, cluster.RunningAttempt{
+			JobID: row.JobID, Nonce: row.Nonce, Runner: row.Runner, Claim: cluster.Claim{EventID: row.Cause, Correlation: row.Correlation, Traceparent: row.Traceparent},
+		})
 	}
 	for _, row := range live {
 		snapshot.Sessions = append(snapshot.Sessions, cluster.LiveSession{Account: row.Account, SessionID: row.SessionID, Epoch: row.Epoch, Owner: row.Owner})
@@ -269,7 +274,7 @@ func (q queue) Propose(ctx context.Context, c runners.Claimant, n int) ([]runner
 	found, again, err := q.models.Queue.ProposeJobs(ctx, projections.Claimant(c), n)
 	list := make([]runners.Proposal, len(found))
 	for i, p := range found {
-		list[i] = runners.Proposal{JobID: p.JobID, Kind: p.Kind, Correlation: p.Correlation}
+		list[i] = runners.Proposal{JobID: p.JobID, Kind: p.Kind, Correlation: p.Correlation, Cause: p.Cause, Traceparent: p.Traceparent}
 	}
 	return list, again, err
 }

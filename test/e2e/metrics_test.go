@@ -8,11 +8,13 @@ import (
 	"testing"
 
 	"reckon/internal/telemetry"
+	"reckon/test/collector"
 )
 
 // TestMetrics: a server with everything serves every metric that is declared and no other of its own, the figures are those of what was done, and no
 // label names an account or a job.
 func TestMetrics(t *testing.T) {
+	collector.New(t).Use(t)
 	server := Start(t, DataFolder(t))
 	a := server.NewAccount("a@example.com")
 	server.must(a.JSON("POST", "/api/evaluate", map[string]any{"expression": "1+1"}, &struct{}{}))

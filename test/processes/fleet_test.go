@@ -31,7 +31,37 @@ const (
 
 func newFleet(t *testing.T) *fleet.Fleet {
 	db := projectiontest.Open(t, projections.Open, projectiontest.SQLite(t))
-	return fleet.New(t, memory.New(domain.Catalogue()), db)
+	f := fleet.New(t, memory.New(domain.Catalogue()), db)
+	t.Cleanup(func() { checkCauses(t, f) })
+	return f
+}
+
+// checkCauses reads off the whole log that each event of a job after the one that queued it follows from an earlier one of the job, in
+// its correlation and its trace: a claim from the event that queued the job or put it back, what ends an attempt from its claim. A cancellation is
+// a request of its own.
+func checkCauses(t *testing.T, f *fleet.Fleet) {
+	t.Helper()
+	streams := map[string][]event.Recorded{}
+	for r, err := range f.Log.ReadAll(context.WithoutCancel(t.Context()), event.Position{}) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if strings.HasPrefix(r.Stream, "job-") {
+			streams[r.Stream] = append(streams[r.Stream], r)
+		}
+	}
+	for stream, events := range streams {
+		first := events[0].Metadata
+		for i, r := range events[1:] {
+			before, m := events[i], r.Metadata // a cancelled job has no further event, so that the one before is a claim or was made by a runner
+			if _, cancelled := r.Event.(job.WasCancelled); cancelled {
+				continue
+			}
+			if m.Causation != before.ID || m.Correlation != first.Correlation || m.Traceparent != first.Traceparent || m.Traceparent == "" {
+				t.Errorf("%s of %s after %s is %+v", r.Event.EventName(), stream, before.Event.EventName(), m)
+			}
+		}
+	}
 }
 
 func done(output string) (runners.End, error) {
@@ -303,7 +333,13 @@ func TestForgottenAttemptIsRescued(t *testing.T) {
 	submit(t, f, alice, "keeps it beating", 1)
 	<-b.started
 	id := submit(t, f, "bob", "forgotten", 1)
-	if _, _, err := f.Jobs.ClaimJob(t.Context(), commands.Intent{ID: uuid.New(), At: time.Now()}, id, p.ID, "a nonce it does not know"); err != nil {
+	queued, err := f.Log.Read(t.Context(), job.Stream(id))
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := queued.Events[0].Metadata
+	in := commands.Intent{ID: uuid.New(), At: time.Now(), Correlation: m.Correlation, Causation: queued.Events[0].ID, Traceparent: m.Traceparent}
+	if _, _, err := f.Jobs.ClaimJob(t.Context(), in, id, p.ID, "a nonce it does not know"); err != nil {
 		t.Fatal(err)
 	}
 	f.Start(fleet.Options{Beat: beat, Slots: 1, Run: func(context.Context, runners.Work) (runners.End, error) { return done("again") }})

@@ -87,7 +87,7 @@ func (s Services) recoverPanics(next mcp.MethodHandler) mcp.MethodHandler {
 	return func(ctx context.Context, method string, r mcp.Request) (result mcp.Result, err error) {
 		defer func() {
 			if panicked := recover(); panicked != nil {
-				s.Logger.Error("panic while serving MCP", "request_id", httpkit.RequestOf(ctx).ID, "method", method, "panic", fmt.Sprint(panicked), "stack", string(debug.Stack()))
+				s.Logger.ErrorContext(ctx, "panic while serving MCP", "request_id", httpkit.RequestOf(ctx).ID, "method", method, "panic", fmt.Sprint(panicked), "stack", string(debug.Stack()))
 				result, err = nil, &jsonrpc.Error{Code: jsonrpc.CodeInternalError, Message: "something went wrong here; it is in the log under request " + httpkit.RequestOf(ctx).ID}
 			}
 		}()

@@ -42,6 +42,9 @@ func (clock) Now() time.Time { return time.Now() }
 // Func is a kind of job made of a function.
 type Func func(ctx context.Context, w runners.Work) (runners.End, error)
 
+// Traceparent is the W3C trace context of every submission.
+const Traceparent = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"
+
 // Kind is the name of the kind of a fleet's jobs.
 const Kind job.Kind = "fleet"
 
@@ -103,7 +106,7 @@ func New(t testing.TB, log Log, db *bun.DB) *Fleet {
 
 // Submit queues a job of an account that may run so many at once.
 func (f *Fleet) Submit(ctx context.Context, accountID, payload string, concurrent int) (string, error) {
-	in := commands.Intent{ID: uuid.New(), At: time.Now(), Account: accountID, Source: "web"}
+	in := commands.Intent{ID: uuid.New(), At: time.Now(), Account: accountID, Source: "web", Traceparent: Traceparent}
 	submitted, err := f.Jobs.SubmitJob(ctx, in, commands.SubmitJob{
 		Submission: job.Submission{Kind: Kind, Payload: event.Inline(payload)},
 		Plan:       account.Plan{Name: "test", JobsPerDay: 1 << 30, JobBudgetMS: 60_000, ConcurrentJobs: concurrent},
