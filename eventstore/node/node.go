@@ -113,7 +113,7 @@ func (n *Node) open(c Config) error {
 			persistent.RegisterPersistentSubscriptionsServer(to, n.groups)
 		}
 	}
-	if n.cleaner, err = newScavenger(n, c.ScavengeEvery); err != nil {
+	if n.cleaner, err = newScavenger(n, c.ScavengeEvery, c.Clock); err != nil {
 		close(n.closing)
 		n.groups.close()
 		return errors.Join(err, listener.Close())
