@@ -18,6 +18,7 @@ import (
 	"github.com/EventStore/EventStore-Client-Go/v4/esdb"
 	"github.com/google/uuid"
 
+	"reckon/eventstore/node"
 	"reckon/eventstore/node/eventlog"
 )
 
@@ -67,6 +68,15 @@ func TestNodeKilledUnderLoad(t *testing.T) {
 	folder, anchor := filepath.Join(t.TempDir(), "events"), filepath.Join(t.TempDir(), "anchor.json")
 	random := rand.New(rand.NewPCG(1, uint64(len(folder))))
 	m := &crashModel{acked: map[uint64]bool{}}
+	// made before, so that a scavenge by schedule is due at each start until one has ended; not an hour before, which would be a jump of the clock
+	before := time.Now().Add(-59 * time.Minute)
+	made, err := node.Open(node.Config{Dir: folder, Clock: func() time.Time { return before }})
+	if err == nil {
+		err = made.Close(t.Context())
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
 	for i := range 5 {
 		s := &crashStream{name: fmt.Sprintf("w-%d", i), last: -1, tried: -1, events: map[uint64]crashEvent{}}
 		if i == 0 {
@@ -113,7 +123,13 @@ func crashClient(t *testing.T, address string) *esdb.Client {
 // round runs a node under load and kills it.
 func (m *crashModel) round(t *testing.T, folder string, round int, seed int64) {
 	t.Helper()
-	process, address, _ := startedNode(t, nil, "--data", folder, "--scavenge-every", "1m")
+	arguments := []string{"--data", folder}
+	// scavenges are asked for in the first of four rounds, and by schedule in the last two: of the segment that is sealed between
+	asked := round%4 == 0
+	if round%4 >= 2 {
+		arguments = append(arguments, "--scavenge-every", "1m")
+	}
+	process, address, _ := startedNode(t, nil, arguments...)
 	client := crashClient(t, address)
 	if round == 0 {
 		rules := esdb.SubscriptionSettingsDefault()
@@ -135,7 +151,7 @@ func (m *crashModel) round(t *testing.T, folder string, round int, seed int64) {
 	}
 	wait.Go(func() { m.consume(ctx, client, rand.New(rand.NewPCG(uint64(seed), 99))) })
 	wait.Go(func() {
-		for ctx.Err() == nil {
+		for asked && ctx.Err() == nil {
 			command := reckonCommand(t, nil, "node", "scavenge", "--data", folder)
 			if command.Run() != nil {
 				return
@@ -424,11 +440,41 @@ func readStream(t *testing.T, client *esdb.Client, name string, newest bool) (ev
 	}
 }
 
+// awaitScheduled waits until a scavenge by schedule has ended, in a round or after it.
+func (m *crashModel) awaitScheduled(t *testing.T, client *esdb.Client) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
+	defer cancel()
+	following, err := client.SubscribeToStream(ctx, node.ScavengeStream, esdb.SubscribeToStreamOptions{From: esdb.Start{}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = following.Close() }()
+	for {
+		e := following.Recv()
+		if e.SubscriptionDropped != nil {
+			t.Fatal("no scavenge by schedule ended: ", e.SubscriptionDropped.Error)
+		}
+		if e.EventAppeared == nil || e.EventAppeared.OriginalEvent().EventType != node.ScavengeEndedType {
+			continue
+		}
+		var result node.ScavengeResult
+		if err := json.Unmarshal(e.EventAppeared.OriginalEvent().Data, &result); err != nil {
+			t.Fatal(err)
+		}
+		if result.Request == uuid.Nil {
+			t.Logf("a scavenge by schedule: %+v", result)
+			return
+		}
+	}
+}
+
 // drain lets the group have all that is left of its stream, scavenges, and returns how many payloads are gone.
 func (m *crashModel) drain(t *testing.T, folder string) (removed int) {
 	t.Helper()
-	_, address, stop := startedNode(t, nil, "--data", folder)
+	_, address, stop := startedNode(t, nil, "--data", folder, "--scavenge-every", "1m")
 	client := crashClient(t, address)
+	m.awaitScheduled(t, client)
 	sub, err := client.SubscribeToPersistentSubscription(t.Context(), "feed-0", "g", esdb.SubscribeToPersistentSubscriptionOptions{BufferSize: 20})
 	if err != nil {
 		t.Fatal(err)

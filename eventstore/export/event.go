@@ -48,7 +48,7 @@ type Event struct {
 
 // Created is the event's stamp.
 func (e *Event) Created() time.Time {
-	return time.Unix(e.CreatedTicks/eventlog.TicksPerSecond, e.CreatedTicks%eventlog.TicksPerSecond*100).UTC()
+	return eventlog.TimeOf(e.CreatedTicks)
 }
 
 // Chain is what ties a record to the hash chain of its log.

@@ -136,6 +136,24 @@ func (h *holding) giveBack(sizeBytes int) {
 	h.budget.bytes.Release(n)
 }
 
+// pass gives a part of what was reserved to another holding.
+func (h *holding) pass(to *holding, sizeBytes int) {
+	h.budget.mu.Lock()
+	defer h.budget.mu.Unlock()
+	h.mu.Lock()
+	n := min(int64(sizeBytes), h.bytes)
+	h.bytes -= n
+	h.mu.Unlock()
+	to.mu.Lock()
+	defer to.mu.Unlock()
+	if to.closed {
+		h.budget.bytes.Release(n)
+		return
+	}
+	to.bytes += n
+	h.budget.holding[to] = struct{}{}
+}
+
 func (h *holding) release() {
 	h.budget.mu.Lock()
 	defer h.budget.mu.Unlock()

@@ -18,17 +18,28 @@ func newExactCodec() encoding.CodecV2 { return exactCodec{encoding.GetCodecV2(gr
 
 // Marshal is encoding.CodecV2.
 func (exactCodec) Marshal(message any) (mem.BufferSlice, error) {
+	c, isCounted := message.(*counted)
+	if isCounted {
+		message = c.message
+	}
+	b, err := encode(message)
+	if err != nil || !isCounted {
+		return mem.BufferSlice{mem.SliceBuffer(b)}, err
+	}
+	return c.outbound.handOver(b), nil
+}
+
+func encode(message any) ([]byte, error) {
 	m, ok := message.(proto.Message)
 	if !ok {
 		return nil, fmt.Errorf("%T is no message", message)
 	}
 	if read, ok := message.(*streams.ReadResp); ok {
 		if b := encodeRead(read); b != nil {
-			return mem.BufferSlice{mem.SliceBuffer(b)}, nil
+			return b, nil
 		}
 	}
-	b, err := proto.Marshal(m)
-	return mem.BufferSlice{mem.SliceBuffer(b)}, err
+	return proto.Marshal(m)
 }
 
 // Unmarshal is encoding.CodecV2.

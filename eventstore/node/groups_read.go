@@ -183,6 +183,7 @@ func (g *consumerGroup) sendOne(call persistent.PersistentSubscriptions_ReadServ
 		if event, err = g.fetch(call.Context(), d); err != nil {
 			return err
 		}
+		outboundOf(call.Context()).keep(held, size)
 	}
 	return call.Send(groupEventToWire(event, d.Retries, idAsText))
 }

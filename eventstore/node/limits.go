@@ -22,11 +22,13 @@ const (
 	maxSubscriptions              = 4096 // of all clients
 	maxSubscriptionsPerConnection = 1024
 
-	pageRecords             = 256      // held in memory at once for one reader
-	pageBytes               = 1 << 20  // likewise
-	subscriptionPageRecords = 32       // likewise for a subscriber
-	subscriptionPageBytes   = 16 << 10 // likewise
-	queuedBytes             = 64 << 10 // of a call's answers that gRPC takes before it waits for the client (grpc-go, defaultWriteQuota)
+	pageRecords             = 256                    // held in memory at once for one reader
+	pageBytes               = 1 << 20                // likewise
+	subscriptionPageRecords = 32                     // likewise for a subscriber
+	subscriptionPageBytes   = 16 << 10               // likewise
+	queuedBytes             = 16 << 10               // of a call's answers that gRPC has before the call waits for the client
+	answerOverheadBytes     = 256                    // what an answer is counted for beyond its bytes
+	pagePatience            = 100 * time.Millisecond // a subscriber that takes nothing for this long is waited for without a page
 
 	liveBufferEvents    = 32 // a subscriber further behind is no longer live: CaughtUp is sent again
 	defaultFilterWindow = 32

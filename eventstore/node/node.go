@@ -113,7 +113,7 @@ func (n *Node) open(c Config) error {
 			persistent.RegisterPersistentSubscriptionsServer(to, n.groups)
 		}
 	}
-	if n.cleaner, err = newScavenger(n, c.ScavengeEvery); err != nil {
+	if n.cleaner, err = newScavenger(n, c.ScavengeEvery, c.Clock); err != nil {
 		close(n.closing)
 		n.groups.close()
 		return errors.Join(err, listener.Close())
@@ -134,7 +134,7 @@ func (n *Node) open(c Config) error {
 // newServer makes a gRPC server; g is nil for one whose callers may do everything, creds for
 // one without TLS.
 func (n *Node) newServer(services func(grpc.ServiceRegistrar), g *guard, creds credentials.TransportCredentials) *grpc.Server {
-	unary, stream := []grpc.UnaryServerInterceptor{recoverUnary(n.logger)}, []grpc.StreamServerInterceptor{recoverStream(n.logger)}
+	unary, stream := []grpc.UnaryServerInterceptor{recoverUnary(n.logger)}, []grpc.StreamServerInterceptor{recoverStream(n.logger), countAnswers(n.memory)}
 	if g != nil {
 		unary, stream = append(unary, g.unary), append(stream, g.stream)
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"slices"
 	"sync"
 	"time"
 
@@ -46,7 +47,7 @@ type scavenger struct {
 }
 
 // newScavenger starts a scavenger; every is the time between scavenges by schedule, 0 for none.
-func newScavenger(n *Node, every time.Duration) (*scavenger, error) {
+func newScavenger(n *Node, every time.Duration, clock func() time.Time) (*scavenger, error) {
 	s := &scavenger{node: n}
 	s.ctx, s.cancel = context.WithCancel(context.Background())
 	watch := n.log.Watch(ScavengeStream)
@@ -57,9 +58,19 @@ func newScavenger(n *Node, every time.Duration) (*scavenger, error) {
 		return nil, err
 	}
 	s.next = uint64(info.Last + 1) // what was asked before this start is forgotten
+	var first time.Duration
+	if every > 0 {
+		last, err := lastScheduled(s.ctx, n.log)
+		if err != nil {
+			watch.Close()
+			s.cancel()
+			return nil, err
+		}
+		first = max(0, last.Add(every).Sub(clock()))
+	}
 	s.done.Go(func() {
 		defer watch.Close()
-		s.run(watch, every)
+		s.run(watch, min(first, every), every)
 	})
 	return s, nil
 }
@@ -70,12 +81,46 @@ func (s *scavenger) close() {
 	s.done.Wait()
 }
 
-func (s *scavenger) run(watch *eventlog.Watch, every time.Duration) {
+// lastScheduled returns when the newest scavenge by schedule ended, by the log; for a log that has
+// none, when it was made. So a node that is started again and again scavenges as often as one that runs on.
+func lastScheduled(ctx context.Context, log *eventlog.Log) (time.Time, error) {
+	view, err := log.View()
+	if err != nil {
+		return time.Time{}, err
+	}
+	defer view.Close()
+	info, err := view.Stream(ScavengeStream)
+	for before := uint64(info.Last + 1); err == nil && info.Exists() && before > info.First; {
+		var records []eventlog.Record
+		if records, err = view.ReadStream(ctx, ScavengeStream, info.First, before-1, true, eventlog.Page{Records: pageRecords, Bytes: pageBytes}); err != nil || len(records) == 0 {
+			break
+		}
+		for i := range records {
+			var result ScavengeResult
+			if records[i].Type == ScavengeEndedType && json.Unmarshal(records[i].Data, &result) == nil && result.Request == uuid.Nil {
+				return eventlog.TimeOf(records[i].CreatedTicks), nil
+			}
+		}
+		before = records[len(records)-1].Revision
+	}
+	if err != nil {
+		return time.Time{}, err
+	}
+	made, err := view.ReadAll(ctx, 0, false, eventlog.Page{Records: 1, Bytes: pageBytes})
+	if err != nil || len(made) == 0 {
+		return time.Time{}, err
+	}
+	return eventlog.TimeOf(made[0].CreatedTicks), nil
+}
+
+// run scavenges when asked to, and, if every is not 0, after first and then every so often.
+func (s *scavenger) run(watch *eventlog.Watch, first, every time.Duration) {
 	var due <-chan time.Time
+	var timer *time.Timer
 	if every > 0 {
-		ticker := time.NewTicker(every)
-		defer ticker.Stop()
-		due = ticker.C
+		timer = time.NewTimer(first)
+		defer timer.Stop()
+		due = timer.C
 	}
 	for {
 		var requests []uuid.UUID
@@ -84,6 +129,7 @@ func (s *scavenger) run(watch *eventlog.Watch, every time.Duration) {
 			return
 		case <-due:
 			requests = []uuid.UUID{uuid.Nil}
+			timer.Reset(every)
 		case <-watch.C:
 		}
 		asked, err := s.requests()
@@ -134,6 +180,12 @@ func (s *scavenger) scavenge(requests []uuid.UUID) error {
 	})
 	if failed == nil {
 		s.node.logger.Info("the event log was scavenged", "position", report.Position, "segments", report.Segments, "rewritten", report.Rewritten, "removed", report.Removed, "freed bytes", report.Freed)
+	}
+	if s.ctx.Err() != nil { // nobody waits for one by schedule, which the next start goes on with
+		requests = slices.DeleteFunc(requests, func(id uuid.UUID) bool { return id == uuid.Nil })
+	}
+	if len(requests) == 0 {
+		return failed
 	}
 	return errors.Join(failed, s.append(requests, report, failed))
 }

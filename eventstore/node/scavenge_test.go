@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/EventStore/EventStore-Client-Go/v4/esdb"
 	"github.com/google/uuid"
@@ -140,6 +141,57 @@ func TestScavengeByRequest(t *testing.T) {
 	}
 	if report, err := n.Verify(t.Context()); err != nil || report.Redacted != result.Removed {
 		t.Errorf("%+v, %v", report, err)
+	}
+}
+
+// A schedule goes on over restarts: what is due when a node starts is done then, and not again before its time.
+func TestScavengeByScheduleOutlastsRestarts(t *testing.T) {
+	dir, now := t.TempDir(), time.Now()
+	config := Config{Dir: dir, Listen: "127.0.0.1:0", ScavengeEvery: time.Hour, Clock: func() time.Time { return now }}
+	ended := func(n *Node) (count int) {
+		t.Helper()
+		client := dial(t, n.ConnectionString())
+		reading, err := client.ReadStream(testCtx(t), ScavengeStream, esdb.ReadStreamOptions{From: esdb.Start{}}, 1000)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer reading.Close()
+		for {
+			e, err := reading.Recv()
+			if err != nil {
+				return count
+			}
+			var result ScavengeResult
+			if e.OriginalEvent().EventType == ScavengeEndedType && json.Unmarshal(e.OriginalEvent().Data, &result) == nil && result.Request == uuid.Nil && result.Error == "" {
+				count++
+			}
+		}
+	}
+	want := 0
+	for _, later := range []time.Duration{0, 59 * time.Minute, 2 * time.Minute, 0, 58 * time.Minute, 3 * time.Minute} {
+		now = now.Add(later)
+		n, err := Open(config)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if later == 2*time.Minute || later == 3*time.Minute { // an hour after the log was made, and after the scavenge before
+			want++
+			for ctx := testCtx(t); ended(n) < want; {
+				if ctx.Err() != nil {
+					t.Fatal("a scavenge that is due does not come")
+				}
+			}
+		}
+		last, err := lastScheduled(t.Context(), n.log)
+		if err != nil || now.Sub(last) >= time.Hour {
+			t.Errorf("the last scavenge was %s ago, %v", now.Sub(last), err)
+		}
+		if got := ended(n); got != want {
+			t.Errorf("%d scavenges after %s more, want %d", got, later, want)
+		}
+		if err := n.Close(testCtx(t)); err != nil {
+			t.Fatal(err)
+		}
 	}
 }
 

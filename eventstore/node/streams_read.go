@@ -39,7 +39,7 @@ func (s *streamsService) Read(req *streams.ReadReq, call streams.Streams_ReadSer
 	if err != nil {
 		return statusError(call.Context(), err)
 	}
-	out := &reply{call: call, request: r, closing: s.closing, log: s.log, held: s.memory.hold(call.Context())}
+	out := &reply{call: call, request: r, closing: s.closing, log: s.log, held: s.memory.hold(call.Context()), outbound: outboundOf(call.Context())}
 	defer out.held.release()
 	if r.subscribe {
 		leave, err := s.subscriptions.take(call.Context())
@@ -47,6 +47,9 @@ func (s *streamsService) Read(req *streams.ReadReq, call streams.Streams_ReadSer
 			return statusError(call.Context(), err)
 		}
 		defer leave()
+		if err := out.outbound.keepRoom(call.Context()); err != nil {
+			return statusError(call.Context(), err)
+		}
 	}
 	switch {
 	case r.subscribe && r.stream == "":
@@ -153,20 +156,22 @@ func (r *readRequest) setStream(source *streams.ReadReq_Options_StreamOptions) e
 
 // reply sends the messages of one Read call.
 type reply struct {
-	call    streams.Streams_ReadServer
-	request *readRequest
-	closing <-chan struct{}
-	log     *eventlog.Log
-	held    *holding // memory of the page that is being sent
+	call     streams.Streams_ReadServer
+	request  *readRequest
+	closing  <-chan struct{}
+	log      *eventlog.Log
+	held     *holding // memory of the page that is being sent
+	outbound *outbound
 }
 
-// page returns the bounds of a page, for which it reserves memory and what gRPC keeps of
-// answers that the client does not take. The page must be sent, and held released.
+// page returns the bounds of a page, for which it reserves memory, and for a read what gRPC
+// keeps of answers that the client does not take. The page must be sent, and held released.
 func (o *reply) page(records int) (eventlog.Page, error) {
-	page := eventlog.Page{Records: min(records, pageRecords), Bytes: pageBytes}
 	if o.request.subscribe {
-		page = eventlog.Page{Records: min(records, subscriptionPageRecords), Bytes: subscriptionPageBytes}
+		page := eventlog.Page{Records: min(records, subscriptionPageRecords), Bytes: subscriptionPageBytes}
+		return page, o.held.reserve(o.call.Context(), page.Bytes)
 	}
+	page := eventlog.Page{Records: min(records, pageRecords), Bytes: pageBytes}
 	return page, o.held.reserve(o.call.Context(), page.Bytes+queuedBytes)
 }
 
@@ -239,17 +244,23 @@ func linkTarget(r *eventlog.Record) (stream string, revision uint64, ok bool) {
 	return stream, revision, found && err == nil && stream != "" && len(stream) <= eventlog.MaxStreamNameBytes
 }
 
-// send sends the records of a page one by one, and releases its memory. It blocks while
-// the client does not receive (flow control).
-func (o *reply) send(records []eventlog.Record) error {
+// send sends the records of a page one by one, and releases its memory. It waits while the
+// client does not receive; for a subscriber at most pagePatience, after which it returns with
+// fewer sent than there are.
+func (o *reply) send(records []eventlog.Record) (sent int, err error) {
 	o.held.waitForClient()
 	defer o.held.release()
 	for i := range records {
+		if o.request.subscribe {
+			if room, err := o.outbound.await(o.call.Context(), pagePatience, o.closing); err != nil || !room {
+				return i, err
+			}
+		}
 		if err := o.sendOne(&records[i]); err != nil {
-			return err
+			return i, err
 		}
 	}
-	return nil
+	return len(records), nil
 }
 
 func (o *reply) sendOne(record *eventlog.Record) error {
@@ -267,11 +278,11 @@ func (o *reply) sendOne(record *eventlog.Record) error {
 		message.Event = recordToWire(e.event, o.request.idAsText)
 		size += len(e.event.Data) + len(e.event.Metadata)
 	}
-	if size > queuedBytes { // beyond what the page reserved for answers
+	if size > queuedBytes { // beyond what is reserved for answers in any case
 		if err := o.held.reserve(o.call.Context(), size); err != nil {
 			return err
 		}
-		defer o.held.giveBack(size)
+		o.outbound.keep(o.held, size)
 	}
 	return o.call.Send(&streams.ReadResp{Content: &streams.ReadResp_Event{Event: message}})
 }
@@ -319,7 +330,7 @@ func (s *streamsService) sendSpan(r *readRequest, out *reply, info eventlog.Stre
 		if len(page) == 0 {
 			return nil
 		}
-		if err := out.send(page); err != nil {
+		if _, err := out.send(page); err != nil {
 			return err
 		}
 		left -= uint64(len(page))
@@ -400,7 +411,7 @@ func (s *streamsService) readAll(r *readRequest, out *reply) error {
 			return nil
 		}
 		page.events = page.events[:min(uint64(len(page.events)), left)]
-		if err := out.send(page.events); err != nil {
+		if _, err := out.send(page.events); err != nil {
 			return err
 		}
 		left -= uint64(len(page.events))
@@ -446,8 +457,20 @@ func (r *readRequest) pageSize(left uint64) int {
 // allPage is a page of $all after filtering.
 type allPage struct {
 	events     []eventlog.Record
+	ordinals   []int  // of each event, among the records looked at; from 1
 	considered int    // records looked at
 	last       uint64 // position of the last of them
+}
+
+// cut leaves the first events only, as if no record behind them had been looked at.
+func (p *allPage) cut(events int) {
+	if events == len(p.events) {
+		return
+	}
+	p.considered, p.last = 0, 0
+	if p.events = p.events[:events]; events > 0 {
+		p.considered, p.last = p.ordinals[events-1], p.events[events-1].Position
+	}
 }
 
 func (s *streamsService) allPage(r *readRequest, out *reply, cursor, end uint64, records int) (allPage, error) {
@@ -481,6 +504,7 @@ func (s *streamsService) allPage(r *readRequest, out *reply, cursor, end uint64,
 		}
 		if ok && !hiddenFromAll(&page[i]) {
 			wanted = append(wanted, page[i])
+			result.ordinals = append(result.ordinals, result.considered)
 		}
 	}
 	result.events = wanted

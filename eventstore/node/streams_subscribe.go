@@ -10,7 +10,7 @@ import (
 )
 
 // A subscription reads the log page by page and waits at the end until a write to its
-// stream. It never holds more than one page in memory, however slow its client is.
+// stream. It never holds more than one page in memory, and none while its client takes nothing.
 
 // pageStep sends one page and returns how many records it covered, and whether that was the end.
 type pageStep func() (records int, atEnd bool, err error)
@@ -22,6 +22,9 @@ func (o *reply) follow(watch *eventlog.Watch, next pageStep, caughtUp func() err
 	live, burst := false, 0
 	for {
 		if err := o.interrupted(); err != nil {
+			return err
+		}
+		if err := o.awaitClient(); err != nil {
 			return err
 		}
 		records, atEnd, err := next()
@@ -48,6 +51,17 @@ func (o *reply) follow(watch *eventlog.Watch, next pageStep, caughtUp func() err
 			return errShuttingDown
 		}
 	}
+}
+
+// awaitClient waits until the client takes answers. Nothing is held meanwhile but those.
+func (o *reply) awaitClient() error {
+	if o.outbound == nil || !o.outbound.full() {
+		return nil
+	}
+	o.outbound.held.waitForClient()
+	defer o.outbound.held.working()
+	_, err := o.outbound.await(o.call.Context(), 0, o.closing)
+	return err
 }
 
 func (o *reply) sendConfirmation() error {
@@ -105,17 +119,18 @@ func (s *streamsService) streamStep(r *readRequest, out *reply, next *uint64) (i
 	if err != nil {
 		return 0, false, err
 	}
-	if err := out.send(page); err != nil {
+	sent, err := out.send(page)
+	if err != nil {
 		return 0, false, err
 	}
-	if n := len(page); n > 0 {
-		*next = page[n-1].Revision + 1
+	if sent > 0 {
+		*next = page[sent-1].Revision + 1
 	}
 	atEnd := len(page) == 0 || *next > last
 	if atEnd && info.Tombstoned {
 		return 0, false, &eventlog.StreamDeletedError{Stream: r.stream}
 	}
-	return len(page), atEnd, nil
+	return sent, atEnd, nil
 }
 
 // subscribeAll follows $all.
@@ -163,11 +178,15 @@ func (a *allSubscription) step() (int, bool, error) {
 		a.out.held.release()
 		return 0, true, nil
 	}
-	if err := a.out.send(page.events); err != nil {
+	sent, err := a.out.send(page.events)
+	if err != nil {
 		return 0, false, err
 	}
-	if n := len(page.events); n > 0 {
-		a.reported = max(a.reported, page.events[n-1].Position)
+	if page.cut(sent); page.considered == 0 {
+		return 0, false, nil
+	}
+	if sent > 0 {
+		a.reported = max(a.reported, page.events[sent-1].Position)
 	}
 	a.next = page.last + 1
 	if err := a.countConsidered(page.considered); err != nil {

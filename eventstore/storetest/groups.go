@@ -31,6 +31,7 @@ func RunGroups(t *testing.T, address string) {
 		{"a group starts where it was told to", groupStarts},
 		{"a consumer has at most its buffer", groupBuffer},
 		{"a refused event comes again before newer ones", groupRetry},
+		{"refused events come again behind those on their way, before newer ones", groupRetryOrder},
 		{"an event refused too often is parked", groupRetriesEnd},
 		{"a skipped event does not come again", groupSkip},
 		{"parked events are links, and are replayed", groupPark},
@@ -283,6 +284,56 @@ func groupRetry(t *testing.T, g *groupClient) {
 	again = c.expect(t, 2, "0")
 	check(t, c.Ack(again[0], got[1]))
 	c.expect(t, 0, "2", "3")
+}
+
+// groupRetryOrder refuses events one by one as they come, as the official Node.js client's suite does: twenty to be skipped,
+// twenty to come again. A server has given a consumer as many as its buffer takes, so that what is refused comes again behind
+// those; with these numbers all have come again before the last event comes.
+func groupRetryOrder(t *testing.T, g *groupClient) {
+	const skipped, refused = 20, 20
+	const last = 1 + skipped + refused
+	g.write(t, 0, last+1)
+	for _, buffer := range []int{1, 10} {
+		name := fmt.Sprint("buffer-", buffer)
+		g.create(t, name, esdb.Start{}, rules())
+		c := g.join(t, name, buffer)
+		var got, want []string
+		for queue, next := []string{}, 0; ; { // what a server has given, first given first
+			for ; len(queue) < buffer && next <= last; next++ {
+				queue = append(queue, fmt.Sprint(next))
+			}
+			event := queue[0]
+			want, queue = append(want, event), queue[1:]
+			number, again := 0, strings.HasSuffix(event, " again")
+			if _, err := fmt.Sscan(event, &number); err != nil {
+				t.Fatal(err)
+			}
+			if number == last {
+				break
+			}
+			if !again && (number == 0 || number > skipped) {
+				queue = append(queue, event+" again")
+			}
+		}
+		for len(got) < len(want) {
+			e := c.next(t)
+			event := dataOf(e.Event)
+			if e.RetryCount > 0 {
+				event += " again"
+			}
+			got = append(got, event)
+			number := e.Event.OriginalEvent().EventNumber
+			switch {
+			case e.RetryCount > 0 || number == last:
+				check(t, c.Ack(e.Event))
+			case number == 0 || number > skipped:
+				check(t, c.Nack("again", esdb.NackActionRetry, e.Event))
+			default:
+				check(t, c.Nack("no", esdb.NackActionSkip, e.Event))
+			}
+		}
+		equal(t, fmt.Sprintf("order of deliveries with a buffer of %d", buffer), strings.Join(got, ", "), strings.Join(want, ", "))
+	}
 }
 
 func groupRetriesEnd(t *testing.T, g *groupClient) {

@@ -67,4 +67,9 @@ func (c *steadyClock) stamp(newest int64) int64 {
 	return stamp
 }
 
+// TimeOf is the time of a stamp, in UTC.
+func TimeOf(ticks int64) time.Time {
+	return time.Unix(ticks/TicksPerSecond, ticks%TicksPerSecond*100).UTC()
+}
+
 func ticks(t time.Time) int64 { return t.Unix()*TicksPerSecond + int64(t.Nanosecond())/100 }

@@ -60,10 +60,9 @@ func CopyFolder(ctx context.Context, from, to string) (Report, error) {
 	if err := checkCopyTarget(from, to); err != nil {
 		return Report{}, err
 	}
-	err = checkHeadMark(from, folder.mark, folder.markErr, folder.id, folder.segments)
-	var tail tailScan
+	tail, err := folder.scanTail(from, func(stored, place) {})
 	if err == nil {
-		tail, err = scanTail(from, folder.segments.tail(), folder.mark, func(stored, place) {})
+		err = folder.checkEnd(from, tail.end)
 	}
 	if err == nil && tail.end.position > folder.mark.position {
 		var held bool

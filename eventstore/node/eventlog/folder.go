@@ -21,19 +21,42 @@ type folderState struct {
 	id       uuid.UUID
 	segments segmentList
 	mark     headMark
-	markErr  error // errNoHeadFile or errBadHeadFile
+	markErr  error      // errNoHeadFile or errBadHeadFile
+	indexed  indexState // zero when there is no index, or one of another log
 }
 
-// readFolder reads the head file and the headers of the segments, the head file first, so
-// that it names no record after the segments' end.
+// checkEnd checks that the log, which ends at end, lacks nothing that was acknowledged: what
+// the head file names is there, and what the index holds.
+func (s *folderState) checkEnd(dir string, end cursor) error {
+	if err := checkHeadMark(dir, s.mark, s.markErr, s.id, s.segments); err != nil {
+		return err
+	}
+	if s.indexed.id != s.id {
+		return nil
+	}
+	return s.indexed.beyond(dir, end, s.segments)
+}
+
+// scanTail reads the newest segment, whatever the head file is worth: checkEnd says that.
+func (s *folderState) scanTail(dir string, visit func(stored, place)) (tailScan, error) {
+	tail, mark := s.segments.tail(), s.mark
+	if s.markErr != nil || mark.id != s.id {
+		mark = headMark{id: s.id, position: tail.base, link: tail.link}
+	}
+	return scanTail(dir, tail, mark, visit)
+}
+
+// readFolder reads how far the index reaches, the head file and the headers of the segments,
+// these last, so that neither is ahead of the segments' end when a node writes meanwhile.
 func readFolder(dir string) (s folderState, err error) {
 	if err := refuseFolder(dir); err != nil {
 		return s, err
 	}
+	indexed, _ := readIndexState(dir, vfs.Default)
 	files := readOnlyFiles{}
 	const looks = 10 // each meets a segment that is being sealed only by chance
 	for look := range looks {
-		s = folderState{}
+		s = folderState{indexed: indexed}
 		if s.mark, s.markErr = readHeadMark(files, dir); s.markErr != nil && !errors.Is(s.markErr, errNoHeadFile) && !errors.Is(s.markErr, errBadHeadFile) {
 			return s, &StorageError{Dir: dir, Operation: "read the head file", Err: s.markErr, Opening: true}
 		}
@@ -70,7 +93,6 @@ func VerifyFolder(ctx context.Context, dir string, anchor *Anchor) (Report, erro
 // ReadFolder is VerifyFolder that calls visit for every record, in order and once it has verified, and compares the log with
 // several anchors. The record is overwritten by later calls; an error of visit ends the reading.
 func ReadFolder(ctx context.Context, dir string, anchors []Anchor, visit func(*Record) error) (Report, error) {
-	indexed, hasIndex := readIndexState(dir, vfs.Default) // before the segments, which may grow
 	folder, err := readFolder(dir)
 	if err != nil {
 		return reportUpTo(ctx, dir, err)
@@ -83,12 +105,8 @@ func ReadFolder(ctx context.Context, dir string, anchors []Anchor, visit func(*R
 	if _, err = scanSegments(ctx, dir, folder.segments, once, cursor{link: genesis}, tail.base, func(r *stored, _ place) error { return v.record(dir, r) }); err != nil {
 		return v.report, err
 	}
-	mark := folder.mark
-	if folder.markErr != nil || mark.id != folder.id {
-		mark = headMark{id: folder.id, position: tail.base, link: tail.link}
-	}
 	var failed error
-	found, err := scanTail(dir, tail, mark, func(r stored, _ place) {
+	found, err := folder.scanTail(dir, func(r stored, _ place) {
 		if failed == nil {
 			failed = v.record(dir, &r)
 		}
@@ -97,13 +115,8 @@ func ReadFolder(ctx context.Context, dir string, anchors []Anchor, visit func(*R
 	if err = errors.Join(failed, err); err != nil {
 		return v.report, err
 	}
-	if err := checkHeadMark(dir, folder.mark, folder.markErr, folder.id, folder.segments); err != nil {
+	if err := folder.checkEnd(dir, found.end); err != nil {
 		return v.report, err
-	}
-	if hasIndex && indexed.id == folder.id {
-		if err := indexed.beyond(dir, found.end, folder.segments); err != nil {
-			return v.report, err
-		}
 	}
 	return v.report, v.anchors.Check(dir, v.report.LogID, v.report.Records)
 }

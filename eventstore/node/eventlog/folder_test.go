@@ -76,8 +76,8 @@ func TestIndexProvesALossAtTheEnd(t *testing.T) {
 	}
 }
 
-// Verification sees the same in a folder on the disk, and in one that a node has it sees
-// nothing wrong.
+// Verification, copies and scans see the same in a folder on the disk, and in one that a node
+// has verification sees nothing wrong.
 func TestVerifyLooksAtTheEndOfTheIndex(t *testing.T) {
 	dir := t.TempDir()
 	l, err := Open(Options{Dir: dir, verify: never})
@@ -116,6 +116,17 @@ func TestVerifyLooksAtTheEndOfTheIndex(t *testing.T) {
 	}
 	if _, err := Open(Options{Dir: dir, verify: never}); !errors.As(err, &damage) || damage.Position != 8 {
 		t.Errorf("start: %v", err)
+	}
+	// a backup or an export of such a log would be taken for a whole one
+	if report, err := CopyFolder(t.Context(), dir, filepath.Join(t.TempDir(), "copy")); !errors.As(err, &damage) || damage.Position != 8 || report.Records != 7 {
+		t.Errorf("copy: %+v, %v", report, err)
+	}
+	visited := func(*Linked) error {
+		t.Error("a record was read of a log whose end is missing")
+		return nil
+	}
+	if _, err := ScanFolder(t.Context(), dir, 0, func(FolderStart) error { return nil }, visited); !errors.As(err, &damage) || damage.Position != 8 {
+		t.Errorf("scan: %v", err)
 	}
 }
 

@@ -61,8 +61,9 @@ type FolderStart struct {
 }
 
 // ScanFolder calls begin once, and visit for every record after a position, in order, each
-// checked against its checksum, its payload's hash and the chain; records before the segment
-// that holds the position are not read. The memory of a record may be reused after visit. A
+// checked against its checksum, its payload's hash and the chain, after it has checked that none is missing at
+// the end. Records before the segment that holds the position are not read, so that, other than
+// by ReadFolder, revisions are not compared. The memory of a record may be reused after visit. A
 // node may have the folder open; nothing is changed. It returns the newest record. Errors:
 // those of VerifyFolder but *AnchorError, and those of begin and visit.
 func ScanFolder(ctx context.Context, dir string, after uint64, begin func(FolderStart) error, visit func(*Linked) error) (Anchor, error) {
@@ -71,10 +72,10 @@ func ScanFolder(ctx context.Context, dir string, after uint64, begin func(Folder
 		return Anchor{}, err
 	}
 	defer func() { _ = folder.segments.close() }() // they were only read
-	if err := checkHeadMark(dir, folder.mark, folder.markErr, folder.id, folder.segments); err != nil {
-		return Anchor{}, err
+	tail, err := folder.scanTail(dir, func(stored, place) {})
+	if err == nil {
+		err = folder.checkEnd(dir, tail.end)
 	}
-	tail, err := scanTail(dir, folder.segments.tail(), folder.mark, func(stored, place) {})
 	if err != nil {
 		return Anchor{}, err
 	}

@@ -9,7 +9,7 @@ import (
 type Consumer struct {
 	buffer int
 	held   int        // messages given and not settled
-	outbox []*message // of these, those not taken yet, in order
+	outbox []*message // of these, those not taken yet, in the order in which they were given
 	pins   int        // buckets of Pinned that are its own
 	total  int64      // messages taken
 }
@@ -121,7 +121,7 @@ func (g *Group) give(now time.Time, m *message, c *Consumer) {
 	m.due = now.Add(g.settings.MessageTimeout)
 	c.held++
 	g.free--
-	c.outbox = insert(c.outbox, m)
+	c.outbox = append(c.outbox, m)
 }
 
 // takeBack ends the message's stay with its consumer.

@@ -58,7 +58,9 @@ func (w *world) restart() {
 // change notes that the consumers are others than before.
 func (w *world) change() {
 	w.changes++
-	w.newest, w.takenBack = map[[2]int]int64{}, false
+	w.newest = map[[2]int]int64{}
+	// what was taken back may still be behind newer events that a consumer was given
+	w.takenBack = w.takenBack && slices.ContainsFunc(w.consumers, func(m *member) bool { return m.is.Waiting() })
 }
 
 func (w *world) append(n int) {
