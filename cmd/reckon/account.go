@@ -44,6 +44,7 @@ type accountCmd struct {
 
 type accountCreateCmd struct {
 	installation
+	newFlag
 	Email         string `arg:"" help:"Address of the account."`
 	PasswordStdin bool   `help:"Read the password from the first line of standard input." required:""`
 	JSON          bool   `help:"Print JSON." name:"json"`
@@ -58,7 +59,7 @@ func (c *accountCreateCmd) Run() error {
 	if err != nil {
 		return err
 	}
-	return c.withStores((*settings).createLog, (*settings).createIdentity, func(ctx context.Context, store *eventstore.Store, people *identity.Store, plans account.Plans) error {
+	return c.withStores(c.createLog, (*settings).createIdentity, func(ctx context.Context, store *eventstore.Store, people *identity.Store, plans account.Plans) error {
 		id, err := people.Register(ctx, c.Email, line, func(ctx context.Context, id string) error {
 			in := operatorIntent()
 			in.Account = id

@@ -66,7 +66,7 @@ func positionOf(t *testing.T, store *eventstore.Store, stream string) int64 {
 // analyst to go on from there.
 func TestBurstsOfTheLog(t *testing.T) {
 	data := t.TempDir()
-	status, id, stderr := reckon(t, "correct horse battery\n", nil, "account", "create", "a@example.com", "--password-stdin", "--data", data)
+	status, id, stderr := reckon(t, "correct horse battery\n", nil, "account", "create", "--init", "a@example.com", "--password-stdin", "--data", data)
 	if status != 0 {
 		t.Fatal(stderr)
 	}

@@ -52,7 +52,7 @@ func reckonCommand(t *testing.T, environment []string, arguments ...string) *exe
 // startedNode runs `reckon node` until stop or the test's end; address is what it is ready at.
 func startedNode(t *testing.T, environment []string, arguments ...string) (node *exec.Cmd, address string, stop func()) {
 	t.Helper()
-	node = reckonCommand(t, environment, append([]string{"node"}, arguments...)...)
+	node = reckonCommand(t, environment, append([]string{"node", "--init"}, arguments...)...)
 	node.Cancel = func() error { return node.Process.Signal(syscall.SIGTERM) }
 	out, err := node.StdoutPipe()
 	if err != nil {
@@ -103,7 +103,7 @@ func reckon(t *testing.T, stdin string, environment []string, arguments ...strin
 // is wrong is said on standard error and names the mistake.
 func TestExitStatuses(t *testing.T) {
 	data := t.TempDir()
-	if status, _, stderr := reckon(t, "", nil, "keys", "rotate", "--data", data); status != 0 {
+	if status, _, stderr := reckon(t, "", nil, "keys", "rotate", "--init", "--data", data); status != 0 {
 		t.Fatal(stderr)
 	}
 	file := filepath.Join(data, "file")
@@ -130,7 +130,7 @@ func TestExitStatuses(t *testing.T) {
 		"no such key":               {[]string{"serve", "--config", file}, 2, "lisen"},
 		"a file for a folder":       {[]string{"serve", "--data", file, "--listen", "127.0.0.1:0"}, 2, file},
 		"node in a file":            {[]string{"node", "--data", file}, 2, file},
-		"node beyond loopback":      {[]string{"node", "--data", filepath.Join(data, "node"), "--insecure-listen", "0.0.0.0:0"}, 2, "loopback"},
+		"node beyond loopback":      {[]string{"node", "--init", "--data", filepath.Join(data, "node"), "--insecure-listen", "0.0.0.0:0"}, 2, "loopback"},
 		"node on a port":            {[]string{"node", "--data", filepath.Join(data, "node"), "--listen", "127.0.0.1:0"}, 2, "give --secure too"},
 		"a log anybody may write":   {[]string{"serve", "--data", data, "--eventstore", "esdb://127.0.0.1:1?tls=false"}, 2, "--insecure-eventstore"},
 		"its keys":                  {[]string{"keys", "rotate", "--data", data, "--eventstore", "esdb://127.0.0.1:1"}, 2, "--insecure-eventstore"},
@@ -173,7 +173,7 @@ func TestWhichSettingWins(t *testing.T) {
 		{"environment", []string{"RECKON_DATA=" + at("environment")}, []string{"--config", file}},
 		{"file", nil, []string{"--config", file}},
 	} {
-		status, _, stderr := reckon(t, "", c.environment, append([]string{"keys", "rotate"}, c.arguments...)...)
+		status, _, stderr := reckon(t, "", c.environment, append([]string{"keys", "rotate", "--init"}, c.arguments...)...)
 		made, err := filepath.Glob(at("*/eventstore"))
 		if err != nil || status != 0 || len(made) != 1 || made[0] != at(c.want+"/eventstore") {
 			t.Errorf("%s: status %d, made %v, %v\n%s", c.want, status, made, err, stderr)
@@ -199,7 +199,7 @@ func TestAccountsAndKeysWithoutAServer(t *testing.T) {
 	var created struct {
 		UserID string `json:"user_id"`
 	}
-	stdout, stderr := do(0, "a long password\r\n", "account", "create", "op@example.com", "--password-stdin", "--json")
+	stdout, stderr := do(0, "a long password\r\n", "account", "create", "--init", "op@example.com", "--password-stdin", "--json")
 	if !strings.Contains(stderr, "made a new installation in "+data) {
 		t.Errorf("an installation was made without a word: %s", stderr)
 	}
@@ -300,7 +300,7 @@ func TestReadingMakesNothing(t *testing.T) {
 	}
 	// moved is where an installation was put that a server had at away; of its parts only the log is there.
 	away, moved := filepath.Join(root, "away"), filepath.Join(t.TempDir(), "moved")
-	if status, _, stderr := reckon(t, "", nil, "keys", "rotate", "--data", away); status != 0 {
+	if status, _, stderr := reckon(t, "", nil, "keys", "rotate", "--init", "--data", away); status != 0 {
 		t.Fatal(stderr)
 	}
 	complete, err := config.Installation{Data: away}.Complete()
@@ -343,7 +343,7 @@ func TestForeignAndOpenFolders(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if status, _, stderr := reckon(t, "", nil, "keys", "rotate", "--data", data, "--keys", keys); status != 0 || strings.Count(stderr, "could enter the empty folder") != 2 {
+	if status, _, stderr := reckon(t, "", nil, "keys", "rotate", "--init", "--data", data, "--keys", keys); status != 0 || strings.Count(stderr, "could enter the empty folder") != 2 {
 		t.Errorf("open folders: status %d\n%s", status, stderr)
 	}
 	for _, folder := range []string{data, keys} {
@@ -355,7 +355,7 @@ func TestForeignAndOpenFolders(t *testing.T) {
 	if err := errors.Join(os.Mkdir(full, 0o755), os.WriteFile(filepath.Join(full, "holiday.txt"), nil, 0o644), os.Chmod(full, 0o755)); err != nil { //nolint:gosec // open on purpose
 		t.Fatal(err)
 	}
-	for _, command := range [][]string{{"serve", "--data", full}, {"serve", "--data", data, "--blobs", "file://" + full}, {"keys", "rotate", "--data", filepath.Join(t.TempDir(), "data"), "--keys", full},
+	for _, command := range [][]string{{"serve", "--data", full}, {"serve", "--data", data, "--blobs", "file://" + full}, {"keys", "rotate", "--init", "--data", filepath.Join(t.TempDir(), "data"), "--keys", full},
 		{"account", "create", "a@example.com", "--password-stdin", "--data", data, "--identity", "sqlite:" + filepath.Join(full, "holiday.txt")},
 		{"projections", "boot", "history", "--data", data, "--database", "sqlite:" + filepath.Join(full, "holiday.txt")},
 		{"node", "--data", full}, {"engine", "install", "--data", full}, {"engine", "test", "--data", full}, {"keys", "list", "--data", full}} {

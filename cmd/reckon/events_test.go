@@ -200,7 +200,7 @@ func TestTailFollows(t *testing.T) {
 // TestTailWithoutAServer prints what the folder's log holds and ends: nobody could append while the command has it.
 func TestTailWithoutAServer(t *testing.T) {
 	data := t.TempDir()
-	if status, _, stderr := reckon(t, "", nil, "keys", "rotate", "--data", data); status != 0 {
+	if status, _, stderr := reckon(t, "", nil, "keys", "rotate", "--init", "--data", data); status != 0 {
 		t.Fatal(stderr)
 	}
 	status, out, stderr := reckon(t, "", nil, "tail", "--data", data, "--category", "keys")

@@ -89,6 +89,7 @@ func keyReportOf(k keys.Key, active string) keyReport {
 
 type keysRotateCmd struct {
 	installation
+	newFlag
 	Lost bool `help:"Go on although the private half of the key that seals is lost for good. No receipt is sealed until the new key seals." env:"-"`
 	JSON bool `help:"Print JSON." name:"json"`
 }
@@ -118,7 +119,7 @@ func (c *keysRotateCmd) Run() error {
 }
 
 func (c *keysRotateCmd) rotateHere(ctx context.Context, s *settings) (commands.KeyRotation, error) {
-	store, closeStore, err := s.createLog(ctx)
+	store, closeStore, err := c.createLog(s, ctx)
 	if err != nil {
 		return commands.KeyRotation{}, err
 	}
@@ -167,7 +168,7 @@ func (i installation) withSettings(f func(context.Context, *settings) error) err
 	return f(ctx, s)
 }
 
-// logOpener is (*settings).openLog or (*settings).createLog.
+// logOpener is (*settings).openLog or newFlag.createLog.
 type logOpener func(*settings, context.Context) (*eventstore.Store, func(), error)
 
 // withLog is withSettings that opens the log too, and closes it.

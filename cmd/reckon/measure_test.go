@@ -53,7 +53,7 @@ func wantFigures(t *testing.T, body string, figures ...string) {
 // TestAServerWithoutTheAPIIsWatched: it has figures and readiness on its socket and on --admin-listen, where readiness needs no token.
 func TestAServerWithoutTheAPIIsWatched(t *testing.T) {
 	data, token := shortTempDir(t), "a token of some length"
-	command := reckonCommand(t, []string{"RECKON_ADMIN_TOKEN=" + token}, "serve", "--roles", "project,react", "--data", data, "--admin-listen", "127.0.0.1:0")
+	command := reckonCommand(t, []string{"RECKON_ADMIN_TOKEN=" + token}, "serve", "--init", "--roles", "project,react", "--data", data, "--admin-listen", "127.0.0.1:0")
 	out, err := command.StdoutPipe()
 	if err != nil {
 		t.Fatal(err)
@@ -102,10 +102,10 @@ func TestAServerWithoutTheAPIIsWatched(t *testing.T) {
 // TestGuardedReadiness: on a port anybody may ask for readiness, by a name of this machine, and for nothing else.
 func TestGuardedReadiness(t *testing.T) {
 	data, token := filepath.Join(shortTempDir(t), "log"), "a token of some length"
-	if status, _, stderr := reckon(t, "", []string{"RECKON_ADMIN_TOKEN=short"}, "node", "--data", data, "--admin-listen", "127.0.0.1:0"); status != 2 || !strings.Contains(stderr, "at least 16 bytes") {
+	if status, _, stderr := reckon(t, "", []string{"RECKON_ADMIN_TOKEN=short"}, "node", "--init", "--data", data, "--admin-listen", "127.0.0.1:0"); status != 2 || !strings.Contains(stderr, "at least 16 bytes") {
 		t.Errorf("status %d, %s", status, stderr)
 	}
-	command := reckonCommand(t, []string{"RECKON_ADMIN_TOKEN=" + token}, "node", "--data", data, "--admin-listen", "127.0.0.1:0")
+	command := reckonCommand(t, []string{"RECKON_ADMIN_TOKEN=" + token}, "node", "--init", "--data", data, "--admin-listen", "127.0.0.1:0")
 	out, err := command.StdoutPipe()
 	if err != nil {
 		t.Fatal(err)

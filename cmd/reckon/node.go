@@ -27,6 +27,7 @@ const nodeCloseTimeout = 10 * time.Second
 // nodeCmd runs the event store alone.
 type nodeCmd struct {
 	nodeFolder
+	newFlag
 	InsecureListen    string   `help:"Listen on this loopback address instead of the socket; port 0 takes any free one. Every user of this machine is then an administrator of the log: nobody is asked who they are, and nothing is encrypted." env:"RECKON_NODE_INSECURE_LISTEN" placeholder:"HOST:PORT" xor:"port"`
 	Secure            bool     `help:"Let users in at --listen too, over TLS and with a password. The first start makes the users admin and ops, whose passwords are in RECKON_NODE_ADMIN_PASSWORD and RECKON_NODE_OPS_PASSWORD or in the files named below, and are otherwise made and written to first-passwords in the folder." env:"RECKON_NODE_SECURE" xor:"port"`
 	Listen            string   `help:"Address for --secure (127.0.0.1:2113); port 0 takes any free one." env:"RECKON_NODE_LISTEN" placeholder:"HOST:PORT"`
@@ -67,8 +68,8 @@ func (c *nodeCmd) Run() error {
 	ctx, stop := untilSignal()
 	defer stop()
 	config := node.Config{Dir: c.Data, Listen: c.InsecureListen, ScavengeEvery: c.ScavengeEvery, Logger: slog.Default()}
-	var err error
-	if c.Secure {
+	err := c.allowLog(c.Data)
+	if err == nil && c.Secure {
 		config.Secure, err = c.secure()
 	}
 	var n *node.Node

@@ -67,7 +67,7 @@ func TestExportCommands(t *testing.T) {
 	}
 	// a log with a stream of the same name
 	third := filepath.Join(root, "third")
-	if status, _, stderr := reckon(t, "", nil, "keys", "rotate", "--data", third); status != 0 {
+	if status, _, stderr := reckon(t, "", nil, "keys", "rotate", "--init", "--data", third); status != 0 {
 		t.Fatal(stderr)
 	}
 	elsewhere := filepath.Join(root, "third.ndjson")

@@ -55,7 +55,7 @@ func TestLogCommands(t *testing.T) {
 	run(0, "", "verify", "--data", restored, "--anchor", anchor)
 
 	other := filepath.Join(root, "other")
-	if status, _, stderr := reckon(t, "", nil, "keys", "rotate", "--data", other); status != 0 {
+	if status, _, stderr := reckon(t, "", nil, "keys", "rotate", "--init", "--data", other); status != 0 {
 		t.Fatal(stderr)
 	}
 	run(1, "its id is", "verify", "--data", filepath.Join(other, "eventstore"), "--anchor", anchor)

@@ -20,7 +20,7 @@ import (
 // parkOne makes a folder with an account whose first event the read model tokens has parked, and returns the event's stream.
 func parkOne(t *testing.T, data string) (stream string) {
 	t.Helper()
-	status, id, stderr := reckon(t, "correct horse battery\n", nil, "account", "create", "a@example.com", "--password-stdin", "--data", data)
+	status, id, stderr := reckon(t, "correct horse battery\n", nil, "account", "create", "--init", "a@example.com", "--password-stdin", "--data", data)
 	if status != 0 {
 		t.Fatal(stderr)
 	}

@@ -52,7 +52,7 @@ func TestDryRuns(t *testing.T) {
 		}
 		return stdout
 	}
-	run(0, "keys", "rotate")
+	run(0, "keys", "rotate", "--init")
 	run(0, "projections", "boot", "tokens")
 	stored := func() (of projecting.StoredVersion) {
 		t.Helper()

@@ -25,7 +25,10 @@ const (
 	publishTimeout = 5 * time.Second
 )
 
-type serveCmd struct{ config.Serve }
+type serveCmd struct {
+	config.Serve
+	newFlag
+}
 
 // Run serves until SIGINT or SIGTERM.
 func (c *serveCmd) Run() error {
@@ -36,6 +39,13 @@ func (c *serveCmd) Run() error {
 	logger = slog.New(tracing.LogHandler(telemetry.LimitOutages(logger.Handler(), isOutage)))
 	ctx, stop := untilSignal()
 	defer stop()
+	whole, err := c.Complete()
+	if err == nil {
+		err = c.allowServer(whole)
+	}
+	if err != nil {
+		return couldNotServe(err)
+	}
 	s, err := assemble(ctx, c.Serve, logger)
 	if err != nil {
 		return couldNotServe(err)
@@ -54,8 +64,9 @@ func couldNotServe(err error) error {
 	var unguarded *eventstore.UnguardedError
 	var open *private.FolderError
 	var lost *LostLogError
+	var none *NoInstallationError
 	switch {
-	case errors.As(err, &inUse), errors.As(err, &unsafe), errors.As(err, &unguarded), errors.As(err, &open), errors.As(err, &lost):
+	case errors.As(err, &inUse), errors.As(err, &unsafe), errors.As(err, &unguarded), errors.As(err, &open), errors.As(err, &lost), errors.As(err, &none):
 		fmt.Fprintln(os.Stderr, "reckon serve:", err)
 		return exitStatus(2)
 	case errors.Is(err, context.Canceled):

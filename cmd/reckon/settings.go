@@ -222,11 +222,11 @@ func (s *settings) openLog(ctx context.Context) (*eventstore.Store, func(), erro
 			return nil, nil, fmt.Errorf("there is no event log at %s: `reckon serve` makes one; --data DIR names another installation", s.LogFolder())
 		}
 	}
-	return s.createLog(ctx)
+	return newFlag{}.createLog(s, ctx)
 }
 
-// createLog is openLog that creates the data folder and an embedded log if they are missing.
-func (s *settings) createLog(ctx context.Context) (*eventstore.Store, func(), error) {
+// createLog is openLog that creates the data folder and an embedded log if they are missing and may be made.
+func (n newFlag) createLog(s *settings, ctx context.Context) (*eventstore.Store, func(), error) {
 	connection, closeNode := s.log, func() {}
 	switch {
 	case connection != "":
@@ -239,19 +239,22 @@ func (s *settings) createLog(ctx context.Context) (*eventstore.Store, func(), er
 			if err := s.requireEmpty(); err != nil {
 				return nil, nil, err
 			}
+			if err := n.allow(s.Data, "installation", usualData); err != nil {
+				return nil, nil, err
+			}
 		}
 		if err := private.MakeFolder(s.Data, slog.Default()); err != nil {
 			return nil, nil, err
 		}
-		n, err := s.openOwnNode(ctx)
+		own, err := s.openOwnNode(ctx)
 		if err != nil {
 			return nil, nil, err
 		}
-		if missing { // perhaps by mistake: a relative --data in another folder
+		if missing { // perhaps by mistake: in another working folder
 			fmt.Fprintln(os.Stderr, "made a new installation in", s.Data)
 		}
-		connection = n.ConnectionString()
-		closeNode = func() { _ = n.Close(context.WithoutCancel(ctx)) }
+		connection = own.ConnectionString()
+		closeNode = func() { _ = own.Close(context.WithoutCancel(ctx)) }
 	default:
 		connection = s.Eventstore
 	}
@@ -294,23 +297,9 @@ func checkLog(i config.Installation) error {
 	if err != nil || !missing {
 		return err
 	}
-	var found []string
-	for _, name := range ofAnInstallation {
-		path := filepath.Join(i.Data, name)
-		info, err := os.Stat(path)
-		if errors.Is(err, fs.ErrNotExist) {
-			continue
-		}
-		empty := false
-		if err == nil && info.IsDir() {
-			empty, err = holdsNothing(path)
-		}
-		if err != nil {
-			return err
-		}
-		if !empty {
-			found = append(found, name)
-		}
+	found, err := usedBefore(i.Data)
+	if err != nil {
+		return err
 	}
 	if len(found) > 0 {
 		return &LostLogError{Data: i.Data, Log: i.LogFolder(), Found: found}

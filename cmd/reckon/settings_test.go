@@ -339,7 +339,7 @@ func TestANewInstallationNeedsAnEmptyFolder(t *testing.T) {
 	}
 	data := filepath.Join(t.TempDir(), "data")
 	for _, command := range commands { // the second on what the first made
-		if status, _, stderr := reckon(t, "a long password\n", nil, append(slices.Clone(command), "--data", data)...); status != 0 {
+		if status, _, stderr := reckon(t, "a long password\n", nil, append(slices.Clone(command), "--init", "--data", data)...); status != 0 {
 			t.Errorf("reckon %v: status %d\n%s", command, status, stderr)
 		}
 	}
@@ -394,7 +394,7 @@ func TestNoSecretIsPrinted(t *testing.T) {
 func TestLostIsSaidByHand(t *testing.T) {
 	data, file := filepath.Join(t.TempDir(), "data"), filepath.Join(t.TempDir(), "reckon.toml")
 	for range 2 { // published, then active
-		if status, _, stderr := reckon(t, "", nil, "keys", "rotate", "--data", data); status != 0 {
+		if status, _, stderr := reckon(t, "", nil, "keys", "rotate", "--init", "--data", data); status != 0 {
 			t.Fatal(stderr)
 		}
 	}
@@ -420,7 +420,7 @@ func TestLostIsSaidByHand(t *testing.T) {
 // TestCommandsTakeTurns: two commands at once on a folder without a server both do their work.
 func TestCommandsTakeTurns(t *testing.T) {
 	data := filepath.Join(t.TempDir(), "data")
-	if status, _, stderr := reckon(t, "", nil, "keys", "rotate", "--data", data); status != 0 {
+	if status, _, stderr := reckon(t, "", nil, "keys", "rotate", "--init", "--data", data); status != 0 {
 		t.Fatal(stderr)
 	}
 	var group sync.WaitGroup

@@ -24,6 +24,7 @@ import (
 // tryCmd evaluates one expression over the API of the server that runs on the data folder, or of one that it starts for that.
 type tryCmd struct {
 	installation
+	newFlag
 	Expression string `arg:"" help:"What to evaluate, as one argument: quote it. - reads standard input; one that begins with - comes after --, as in reckon try -- -x."`
 	Session    string `help:"Session of a running server to evaluate in: its variables stay." placeholder:"NAME" env:"-"`
 	Plot       string `help:"File that a graphic (SVG) is written to." placeholder:"FILE" env:"-"`
@@ -143,6 +144,9 @@ func (c *tryCmd) withServiceNow(ctx context.Context, stopSignals func(), ask fun
 	case found.Eventstore != config.EmbeddedLog:
 		return fmt.Errorf("no server runs on %s, and its log is elsewhere; run `reckon serve` as the other servers of the installation are run, then try again", found.Data)
 	}
+	if err := c.allowServer(found.Installation); err != nil {
+		return err
+	}
 	c.tell(fmt.Sprintf("no server runs on %s: starting one for this (`reckon serve` starts one that stays)", found.Data))
 	return serveFor(ctx, stopSignals, found.Installation, func(ctx context.Context) error {
 		service, err := signInLocally(ctx, found.Data)
@@ -221,7 +225,7 @@ func serveSettings(i config.Installation) (config.Serve, error) {
 // tryHint is a command that can be pasted in another terminal, in the working folder of this one.
 func tryHint(data string) string {
 	hint := commandName() + " try 'Integrate[x^2 Sin[x], x]'"
-	if usual, err := filepath.Abs("reckon-data"); err != nil || data != usual {
+	if usual, err := filepath.Abs(usualData); err != nil || data != usual {
 		hint += " --data " + shellQuoted(data)
 	}
 	return hint

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"reflect"
 	"regexp"
+	"slices"
 	"strings"
 
 	"reckon/internal/blobs"
@@ -176,6 +177,12 @@ func (i Installation) Outside() (fields []string) {
 		}
 	}
 	return fields
+}
+
+// KeepsNothing reports whether Data holds nothing that cannot be made again: the log, identity, keys and blobs lie outside of it. i is complete.
+func (i Installation) KeepsNothing() bool {
+	outside := i.Outside()
+	return !slices.ContainsFunc(parts, func(field string) bool { return field != "Database" && !slices.Contains(outside, field) })
 }
 
 // realPath is a path without symbolic links, as far as it exists.

@@ -148,7 +148,7 @@ type nodeProcess struct {
 }
 
 func startProcess(b *testing.B, dir string) *nodeProcess {
-	command := exec.Command(e2e.Binary(b), "node", "--data", dir, "--insecure-listen", "127.0.0.1:0")
+	command := exec.Command(e2e.Binary(b), "node", "--init", "--data", dir, "--insecure-listen", "127.0.0.1:0")
 	var said strings.Builder
 	command.Stderr = &said
 	stdout, err := command.StdoutPipe()

@@ -36,7 +36,7 @@ func TestProcessesOfAMachineShareOneEngine(t *testing.T) {
 	if err := errors.Join(os.Mkdir(open, 0o700), os.Chmod(open, 0o777)); err != nil {
 		t.Fatal(err)
 	}
-	for _, verb := range [][]string{{"serve", "--listen", "127.0.0.1:0", "--data", t.TempDir()}, {"engine", "install"}, {"engine", "status"}, {"engine", "test"}} {
+	for _, verb := range [][]string{{"serve", "--init", "--listen", "127.0.0.1:0", "--data", t.TempDir()}, {"engine", "install"}, {"engine", "status"}, {"engine", "test"}} {
 		output, err := exec.Command(Binary(t), append(verb, "--engine", open)...).CombinedOutput()
 		if err == nil || !strings.Contains(string(output), "can be written to by other users") {
 			t.Errorf("%v: %v\n%s", verb, err, output)

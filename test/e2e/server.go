@@ -148,7 +148,7 @@ func start(t testing.TB, through []string, data string, arguments ...string) *Se
 		limit = installTimeout
 	}
 	s := &Server{Data: data, t: t, output: &lockedBuffer{}, exited: make(chan struct{})}
-	arguments = append([]string{"serve", "--data", data, "--listen", "127.0.0.1:0", "--registrations-per-hour", "1000", "--sign-ins-per-minute", "1000"}, arguments...)
+	arguments = append([]string{"serve", "--init", "--data", data, "--listen", "127.0.0.1:0", "--registrations-per-hour", "1000", "--sign-ins-per-minute", "1000"}, arguments...)
 	arguments = append(append(through, Binary(t)), arguments...)
 	s.process = exec.Command(arguments[0], arguments[1:]...)
 	s.process.Stderr = s.output

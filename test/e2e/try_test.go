@@ -26,7 +26,7 @@ import (
 func try(t testing.TB, data, stdin string, arguments ...string) (status int, stdout, stderr string) {
 	t.Helper()
 	var out, errs bytes.Buffer
-	command := exec.Command(Binary(t), append([]string{"try", "--data", data}, arguments...)...)
+	command := exec.Command(Binary(t), append([]string{"try", "--init", "--data", data}, arguments...)...)
 	command.Stdin, command.Stdout, command.Stderr = strings.NewReader(stdin), &out, &errs
 	var exit *exec.ExitError
 	if err := command.Run(); err != nil && !errors.As(err, &exit) {
@@ -193,7 +193,7 @@ func TestTryWithoutAServer(t *testing.T) {
 // TestTryEndsWithItsServer: an interrupted try ends the server that it has started.
 func TestTryEndsWithItsServer(t *testing.T) {
 	data := DataFolder(t)
-	command := exec.Command(Binary(t), "try", "While[True]", "--data", data)
+	command := exec.Command(Binary(t), "try", "--init", "While[True]", "--data", data)
 	var stderr lockedBuffer
 	command.Stderr = &stderr
 	if err := command.Start(); err != nil {
@@ -225,7 +225,7 @@ func TestTryIsTheOwners(t *testing.T) {
 		}
 	}
 	for _, running := range []bool{true, false} {
-		command := exec.Command(Binary(t), "try", "1+1", "--data", data)
+		command := exec.Command(Binary(t), "try", "--init", "1+1", "--data", data)
 		command.Dir, command.Env = "/", []string{"HOME=/nonexistent"}
 		command.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: nobody, Gid: nobody}}
 		output, _ := command.CombinedOutput() // the status tells

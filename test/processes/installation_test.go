@@ -74,7 +74,7 @@ func installWith(t testing.TB, plans string) *installation {
 // startNode starts the node, anew after it was killed.
 func (in *installation) startNode() {
 	in.t.Helper()
-	node, err := launch(in.t, "node", "--data", in.logData)
+	node, err := launch(in.t, "node", "--init", "--data", in.logData)
 	if err != nil {
 		in.t.Fatal(err)
 	}
