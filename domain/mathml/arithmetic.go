@@ -148,7 +148,7 @@ func sideBySide(all []*expression.Expr) box {
 		switch {
 		case i == 0:
 			made = b
-		case b.digit, b.bracket && !last.bracket && !isNumeric(kept[i-1]):
+		case b.digit, b.word, last.word, b.bracket && !last.bracket && !isNumeric(kept[i-1]):
 			parts = append(parts, operator("·"))
 		default:
 			parts = append(parts, timesUnseen)
@@ -159,7 +159,7 @@ func sideBySide(all []*expression.Expr) box {
 	if last.binds == bindsLargeOperator {
 		binds = bindsLargeOperator
 	}
-	return box{markup: row(parts...), binds: binds, digit: made.digit, bracket: made.bracket}
+	return box{markup: row(parts...), binds: binds, digit: made.digit, bracket: made.bracket, word: made.word || last.word}
 }
 
 // powersOfNames are the functions whose powers are written at their names: sin²(x).
@@ -184,7 +184,7 @@ func power(e *expression.Expr) (box, bool) {
 		return box{markup: row(name, applyUnseen, list("(", base.Args, ")")), binds: bindsAtom}, true
 	}
 	b := display(base).at(bindsAtom)
-	return box{markup: element("msup", b.markup, inScript(exponent)), binds: bindsPower, digit: b.digit, bracket: b.bracket}, true
+	return box{markup: element("msup", b.markup, inScript(exponent)), binds: bindsPower, digit: b.digit, bracket: b.bracket, word: b.word}, true
 }
 
 // inScript is an expression at the small size of exponents and indices, where a quotient of integers is written on one line.
@@ -236,6 +236,6 @@ func postfix(sign string) notation {
 			return box{}, false
 		}
 		operand := display(e.Args[0]).at(bindsAtom)
-		return box{markup: row(operand.markup, operator(sign)), binds: bindsPostfix, digit: operand.digit, bracket: operand.bracket}, true
+		return box{markup: row(operand.markup, operator(sign)), binds: bindsPostfix, digit: operand.digit, bracket: operand.bracket, word: operand.word}, true
 	}
 }

@@ -79,7 +79,7 @@ func symbol(name string) box {
 		}
 		return box{markup: element("mi", string(letter)+combiningBelow), binds: bindsAtom}
 	}
-	return box{markup: element("mi", escape(name)), binds: bindsAtom}
+	return box{markup: element("mi", escape(name)), binds: bindsAtom, word: utf8.RuneCountInString(name) > 1}
 }
 
 // negated is an expression without its minus sign, if one stands in front when it is written.

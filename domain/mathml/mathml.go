@@ -95,6 +95,7 @@ type box struct {
 	binds   int
 	digit   bool // begins with a digit, so that a number in front of it needs a sign between them
 	bracket bool // begins with a bracket, so that what a name in front of it is applied to would be seen in it
+	word    bool // begins or ends with a name of several letters, which side by side with a factor would read as a function of it
 }
 
 // in is the markup of a box at a place that asks for a binding.

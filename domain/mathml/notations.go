@@ -280,7 +280,7 @@ func superscript(sign string) notation {
 	return func(e *expression.Expr) (box, bool) {
 		return ofOne(e, func(arg *expression.Expr) box {
 			b := display(arg).at(bindsAtom)
-			return box{markup: element("msup", b.markup, operator(sign)), binds: bindsPower, digit: b.digit, bracket: b.bracket}
+			return box{markup: element("msup", b.markup, operator(sign)), binds: bindsPower, digit: b.digit, bracket: b.bracket, word: b.word}
 		})
 	}
 }

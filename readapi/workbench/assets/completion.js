@@ -19,7 +19,12 @@
     }
     return answers.get(address);
   }
-  const symbolAddress = (name) => "/api/docs/symbol/" + encodeURIComponent(name);
+  /** The entry of a name; undefined where the reference has none. Only names that a search finds are asked for: an answer 404 is an error in the console. */
+  async function entryOf(name) {
+    if (!/^[A-Z$]/.test(name)) return undefined;
+    const found = await known(`/api/docs/search?kind=function&limit=${3 * most}&q=${encodeURIComponent(name)}`);
+    return found?.rows.some((row) => row.name === name) ? known("/api/docs/symbol/" + encodeURIComponent(name)) : undefined;
+  }
 
   /** Whether a place in the text is inside a string or a comment, in which there are no names. */
   function quoted(text) {
@@ -102,7 +107,7 @@
   async function tell(name) {
     if (told === name) return;
     told = name;
-    const entry = name && (await known(symbolAddress(name)));
+    const entry = await entryOf(name);
     if (told !== name) return;
     if (!entry) return about.replaceChildren();
     const link = document.createElement("a"), status = document.createElement("span"), forms = document.createElement("code");
@@ -168,7 +173,7 @@
     hovered = name;
     for (const each of $$("#cells code[title]")) each.removeAttribute("title");
     if (!/^[A-Z]/.test(name)) return;
-    const entry = await known(symbolAddress(name));
+    const entry = await entryOf(name);
     if (entry && hovered === name) code.title = `${entry.name} (${entry.status}): ${entry.summary}\n${entry.usage.slice(0, 2).map((usage) => usage.form).join("\n")}`;
   });
 })();
