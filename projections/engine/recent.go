@@ -15,7 +15,16 @@ type recentMap map[any]any
 // recentRows are two generations of rows by key; nil is a row that was deleted.
 type recentRows[K comparable, R any] struct {
 	young, old map[K]*R
-	bytes      int // of the texts in young
+	bytes      int        // of the texts in young
+	keys       *keySet[K] // of all rows of the table; nil: not read
+}
+
+// known is the set of the table's keys; nil: not read.
+func (r *recentRows[K, R]) known() *keySet[K] {
+	if r == nil {
+		return nil
+	}
+	return r.keys
 }
 
 func (r *recentRows[K, R]) get(key K) (row *R, known bool) {
@@ -46,6 +55,9 @@ func (b *pending[K, R]) remember(tx *Tx) {
 	r := b.table.recent(tx)
 	for key, row := range b.rows {
 		r.young[key] = row
+		if r.keys != nil {
+			r.keys.add(key)
+		}
 	}
 	if r.bytes += tx.bytes; len(r.young) > maxRecentRows || r.bytes > maxRecentBytes {
 		r.young, r.old, r.bytes = map[K]*R{}, r.young, 0

@@ -10,6 +10,9 @@ import (
 
 	"github.com/uptrace/bun"
 	"github.com/uptrace/bun/dialect"
+	"github.com/uptrace/bun/schema"
+
+	"reckon/internal/database"
 )
 
 // rowsPerInsert bounds one INSERT statement.
@@ -35,7 +38,7 @@ type Rows[K comparable, R any] struct {
 	indexes []Index
 
 	prepared sync.Once
-	upsert   *upsert // for SQLite; nil where a column has a type that only bun knows
+	upsert   *upsert // nil where a column has a type that only bun knows
 }
 
 // TableOf declares a table by its key column, the function that returns a row's key, and its indexes.
@@ -71,11 +74,12 @@ func (t *Rows[K, R]) Row(ctx context.Context, tx *Tx, key K) (*R, error) {
 	return row, nil
 }
 
-// mayExist is false when there is no row under a key. It costs a tenth of a bun query, and most
-// lookups of a boot are of keys that are new.
+// mayExist is false when there is no row under a key. It costs a tenth of a bun query, and on PostgreSQL nothing while the
+// projection is built: most lookups of a boot are of keys that are new.
 func (t *Rows[K, R]) mayExist(ctx context.Context, tx *Tx, key K) (bool, error) {
 	if tx.tx.Dialect().Name() != dialect.SQLite {
-		return true, nil
+		keys, err := t.keysOf(ctx, tx)
+		return keys == nil || keys.has(key), err
 	}
 	table := tx.tx.Dialect().Tables().Get(reflect.TypeFor[R]())
 	s, err := tx.prepare(ctx, "SELECT 1 FROM "+string(table.SQLName)+` WHERE "`+t.column+`" = ?`)
@@ -172,6 +176,10 @@ func (t *Rows[K, R]) write(ctx context.Context, tx *Tx, put []*R) error {
 			return t.upsert.write(ctx, tx, len(put), func(i int) reflect.Value { return reflect.ValueOf(put[i]).Elem() })
 		}
 	}
+	put, err := t.copyNew(ctx, tx, table, put)
+	if err != nil {
+		return err
+	}
 	onConflict := "CONFLICT (?) DO UPDATE" // bun adds every column but the key
 	if len(table.DataFields) == 0 {
 		onConflict = "CONFLICT (?) DO NOTHING"
@@ -186,6 +194,44 @@ func (t *Rows[K, R]) write(ctx context.Context, tx *Tx, put []*R) error {
 		}
 	}
 	return nil
+}
+
+// copyNew writes the rows whose keys are known to be new with COPY, on PostgreSQL, and returns the others.
+func (t *Rows[K, R]) copyNew(ctx context.Context, tx *Tx, table *schema.Table, put []*R) (others []*R, err error) {
+	if tx.postgres == nil || t.recent(tx) == nil {
+		return put, nil
+	}
+	t.prepared.Do(func() { t.upsert = newUpsert(table, t.column) })
+	keys, err := t.keysOf(ctx, tx)
+	if err != nil || t.upsert == nil {
+		return put, err
+	}
+	var added []*R
+	for _, row := range put {
+		if keys.has(t.key(row)) {
+			others = append(others, row)
+		} else {
+			added = append(added, row)
+		}
+	}
+	if len(added) == 0 {
+		return others, nil
+	}
+	columns := make([]string, len(table.Fields))
+	for i, field := range table.Fields {
+		columns[i] = field.Name
+	}
+	var values []any
+	next := 0
+	return others, database.Copy(ctx, tx.postgres, table.Name, columns, func() ([]any, error) {
+		if next == len(added) {
+			return nil, nil
+		}
+		next++
+		var err error
+		values, err = t.upsert.appendValues(values[:0], reflect.ValueOf(added[next-1]).Elem())
+		return values, err
+	})
 }
 
 func (t *Rows[K, R]) tableName(db *bun.DB) string {
@@ -217,7 +263,8 @@ func (t *Rows[K, R]) createIndexes(ctx context.Context, db bun.IDB) error {
 // Tx is the transaction of one batch. Handlers use it through Rows only.
 type Tx struct {
 	tx         bun.Tx
-	conn       *bun.Conn            // of the writer; nil: statements end with the transaction
+	conn       *bun.Conn            // of the writer, on SQLite; nil: statements end with the transaction
+	postgres   *bun.Conn            // that the transaction is on; nil on SQLite
 	statements map[string]*sql.Stmt // prepared on conn, or in tx
 	buffers    map[any]any
 	order      []flusher
@@ -232,8 +279,16 @@ type flusher interface {
 
 // InTx runs f in a transaction and writes the rows that it changed.
 func InTx(ctx context.Context, db *bun.DB, f func(context.Context, *Tx) error) error {
-	return db.RunInTx(ctx, nil, func(ctx context.Context, sqlTx bun.Tx) error {
+	conn, err := db.Conn(ctx)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = conn.Close() }() // it goes back to the pool
+	return conn.RunInTx(ctx, nil, func(ctx context.Context, sqlTx bun.Tx) error {
 		tx := &Tx{tx: sqlTx, buffers: map[any]any{}, statements: map[string]*sql.Stmt{}}
+		if db.Dialect().Name() == dialect.PG {
+			tx.postgres = &conn
+		}
 		if err := f(ctx, tx); err != nil {
 			return err
 		}

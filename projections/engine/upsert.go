@@ -17,8 +17,8 @@ import (
 )
 
 // On SQLite rows are written by prepared statements with bound values: parsing the statements
-// that bun writes, each value a literal, took half of the time of building a table. The stored
-// bytes are those that bun writes.
+// that bun writes, each value a literal, took half of the time of building a table. On PostgreSQL the same
+// values are copied (copyNew). The stored bytes are those that bun writes.
 
 // rowsPerStatement is how many rows one prepared statement writes; the rest go one by one. The
 // driver looks for each value among all of a statement's: 32 rows took 9 µs a row for that alone.

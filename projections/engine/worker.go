@@ -24,8 +24,9 @@ const (
 	maxBootBatch = 2000
 	// maxBatchBytes bounds the texts of the rows that a transaction holds in memory: with this many it ends.
 	maxBatchBytes = 16 << 20
-	// batchLinger is how long a batch that is not full waits for more while the projection is behind.
-	batchLinger = 20 * time.Millisecond
+	// batchLinger is how long a batch that is not full waits for more while the projection is behind: a transaction costs as much as
+	// hundreds of rows, and a busy machine reads few events in less.
+	batchLinger = 250 * time.Millisecond
 	// saveAfterUnhandled is after how many events without a handler the checkpoint is written without rows.
 	saveAfterUnhandled = 5000
 	// idleSaveDelay is after how long without an event the checkpoint is written: processes
@@ -172,6 +173,9 @@ func (w *worker) loadCheckpoint(ctx context.Context) error {
 		return err
 	}
 	w.unindexed, w.recents = !indexed, nil
+	if positionOf(row).Less(w.readyFrom) {
+		w.recents = recentMap{}
+	}
 	if err := w.haltBeyondLog(ctx, &row); err != nil {
 		return err
 	}
@@ -460,6 +464,11 @@ func (w *worker) save(ctx context.Context, f func(context.Context, *Tx) error, t
 	var committed *Tx
 	err := w.inTx(ctx, func(ctx context.Context, tx *Tx) error {
 		tx.recents, committed = w.recents, tx
+		if to.Less(w.readyFrom) {
+			if err := commitLater(ctx, tx.tx); err != nil {
+				return err
+			}
+		}
 		if f != nil {
 			if err := f(ctx, tx); err != nil {
 				return err // rolled back before anything was committed
@@ -475,6 +484,9 @@ func (w *worker) save(ctx context.Context, f func(context.Context, *Tx) error, t
 		if err := moveCheckpoint(ctx, tx.tx, w.Projection, w.saved, target); err != nil {
 			return err
 		}
+		if target.Less(w.readyFrom) {
+			return nil // who waits for a projection that is being built looks every standbyPollInterval; NOTIFY lets one transaction commit at a time
+		}
 		return notifyOtherProcesses(ctx, tx.tx)
 	})
 	if err == nil || errors.Is(err, errCheckpointTaken) {
@@ -489,6 +501,16 @@ func (w *worker) save(ctx context.Context, f func(context.Context, *Tx) error, t
 	w.unindexed = w.unindexed && !indexing
 	w.remember(committed)
 	return nil
+}
+
+// commitLater has PostgreSQL report the commit before it is on the disk. While a projection is built that loses nothing: rows and
+// checkpoint of a transaction are lost together where the server crashes, and the one that ends the building waits for all before it.
+func commitLater(ctx context.Context, tx bun.IDB) error {
+	if tx.Dialect().Name() != dialect.PG {
+		return nil
+	}
+	_, err := tx.ExecContext(ctx, "SET LOCAL synchronous_commit = off")
+	return err
 }
 
 // remember keeps the rows of a committed transaction until the projection reaches readyFrom.

@@ -311,3 +311,50 @@ func placeOf(ctx context.Context, queue *projections.Queue, id string) (int, err
 	place, _, err := queue.Place(ctx, id)
 	return place, err
 }
+
+const (
+	shortPastAccount = "0198a1b2-0000-7000-8000-00000000000b"
+	shortPast        = 1_000 // its runs
+)
+
+// BenchmarkHistoryFirstPage asks for the first page of two accounts in turns, one with -lists.runs runs and one with 1,000, whose runs are spread
+// over the same time in the same table. The ratio of what they cost is 1 where the length of a past costs nothing.
+func BenchmarkHistoryFirstPage(b *testing.B) {
+	onListDatabases(b, func(b *testing.B, db *bun.DB) {
+		history := projections.New(db, nil).History
+		each := max(1, *listRuns/shortPast)
+		load(b, db, *listRuns+shortPast, func(i int) event.Recorded {
+			r := pastRun(i)
+			if i%(each+1) != each {
+				return r
+			}
+			switch e := r.Event.(type) {
+			case run.Evaluated:
+				e.Account = shortPastAccount
+				r.Event = e
+			case run.TimedOut:
+				e.Account = shortPastAccount
+				r.Event = e
+			}
+			return r
+		}, history.Projection())
+		page := func(account string) func(int) error {
+			return func(int) error {
+				p, err := history.List(b.Context(), account, projections.HistoryQuery{})
+				if err == nil && len(p.Rows) != projections.HistoryDefaultLimit {
+					return fmt.Errorf("a page of %d runs", len(p.Rows))
+				}
+				return err
+			}
+		}
+		for b.Loop() {
+			longBest, longMedian, _ := quantilesAfter(b, page(shortPastAccount), page(pastAccount))
+			shortBest, shortMedian, _ := quantilesAfter(b, page(pastAccount), page(shortPastAccount))
+			b.ReportMetric(longMedian.Seconds()*1000, "long-p50-ms")
+			b.ReportMetric(shortMedian.Seconds()*1000, "short-p50-ms")
+			b.ReportMetric(longBest.Seconds()/shortBest.Seconds(), "ratio-best")
+			b.ReportMetric(longMedian.Seconds()/shortMedian.Seconds(), "ratio")
+			b.ReportMetric(0, "ns/op")
+		}
+	})
+}

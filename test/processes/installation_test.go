@@ -110,15 +110,33 @@ type process struct {
 	exited  chan struct{}
 }
 
+// launch starts a process and waits until it is ready.
 func launch(t testing.TB, arguments ...string) (*process, error) {
-	p := &process{command: exec.Command(e2e.Binary(t), arguments...), output: &bytes.Buffer{}, exited: make(chan struct{})}
-	stdout, err := p.command.StdoutPipe()
+	p, ready, err := spawn(t, arguments...)
 	if err != nil {
 		return nil, err
 	}
+	select {
+	case p.ready = <-ready:
+	case <-p.exited:
+		return nil, fmt.Errorf("reckon %v ended before it was ready:\n%s", arguments, p.output)
+	case <-time.After(startTimeout):
+		p.kill()
+		return nil, fmt.Errorf("reckon %v is not ready after %v:\n%s", arguments, startTimeout, p.output)
+	}
+	return p, nil
+}
+
+// spawn starts a process. What it prints behind "ready" is sent once.
+func spawn(t testing.TB, arguments ...string) (*process, <-chan string, error) {
+	p := &process{command: exec.Command(e2e.Binary(t), arguments...), output: &bytes.Buffer{}, exited: make(chan struct{})}
+	stdout, err := p.command.StdoutPipe()
+	if err != nil {
+		return nil, nil, err
+	}
 	p.command.Stderr = p.output
 	if err := p.command.Start(); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	ready := make(chan string, 1)
 	var reading sync.WaitGroup
@@ -135,15 +153,7 @@ func launch(t testing.TB, arguments ...string) (*process, error) {
 		close(p.exited)
 	}()
 	t.Cleanup(p.kill)
-	select {
-	case p.ready = <-ready:
-	case <-p.exited:
-		return nil, fmt.Errorf("reckon %v ended before it was ready:\n%s", arguments, p.output)
-	case <-time.After(startTimeout):
-		p.kill()
-		return nil, fmt.Errorf("reckon %v is not ready after %v:\n%s", arguments, startTimeout, p.output)
-	}
-	return p, nil
+	return p, ready, nil
 }
 
 // kill ends the process at once, as kill -9 does.
