@@ -201,7 +201,7 @@ func (h *host) log() {
 		}
 	}
 	certificates := filepath.Join(h.folder, "secrets", "log-1")
-	h.start("log-1", append(settings, "RECKON_NODE_ADMIN_PASSWORD="+password), e2e.Binary(h.t), "node", "--secure", "--listen", h.address("log-1")+":2113",
+	h.start("log-1", append(settings, "RECKON_NODE_ADMIN_PASSWORD="+password), e2e.Binary(h.t), "node", "--init", "--secure", "--listen", h.address("log-1")+":2113",
 		"--tls-certificate", filepath.Join(certificates, "node.crt"), "--tls-key", filepath.Join(certificates, "node.key"), "--data", filepath.Join(h.folder, "log"))
 }
 

@@ -163,7 +163,7 @@ func TestImage(t *testing.T) {
 	ctx, end := context.WithCancel(t.Context())
 	defer end()
 	var output bytes.Buffer
-	server := c.run(ctx, append(append([]string{}, c.entrypoint...), "serve", "--listen", "127.0.0.1:0")...)
+	server := c.run(ctx, append(append([]string{}, c.entrypoint...), "serve", "--init", "--listen", "127.0.0.1:0")...)
 	server.Stderr = &output
 	stdout, err := server.StdoutPipe()
 	if err != nil {
