@@ -79,7 +79,13 @@ func (s *groupsService) serveConsumer(call persistent.PersistentSubscriptions_Re
 		return err
 	}
 	idAsText := options.GetUuidOption().GetString_() != nil
+	out := outboundOf(call.Context())
 	for {
+		// events are not taken for a client that reads none: after the message timeout they go to others
+		full, ready := out != nil && out.full(), c.wake
+		if full {
+			ready = out.written
+		}
 		select {
 		case <-s.closing:
 			return errShuttingDown
@@ -89,7 +95,10 @@ func (s *groupsService) serveConsumer(call persistent.PersistentSubscriptions_Re
 			return call.Context().Err()
 		case err := <-received:
 			return err
-		case <-c.wake:
+		case <-ready:
+		}
+		if full {
+			continue
 		}
 		if err := g.sendOne(call, c, idAsText); err != nil {
 			return err

@@ -8,6 +8,8 @@ import (
 	"runtime"
 	"testing"
 
+	"github.com/EventStore/EventStore-Client-Go/v4/esdb"
+	"github.com/EventStore/EventStore-Client-Go/v4/protos/persistent"
 	"github.com/EventStore/EventStore-Client-Go/v4/protos/streams"
 	"github.com/google/uuid"
 
@@ -199,5 +201,59 @@ func awaitHeld(t *testing.T, r *running, want int64) {
 			t.Fatalf("%d bytes are held, want %d", held, want)
 		}
 		runtime.Gosched()
+	}
+}
+
+// TestAConsumerThatReadsNothingLeaves: when its group is deleted, though its client takes no answer.
+func TestAConsumerThatReadsNothingLeaves(t *testing.T) {
+	r := start(t)
+	const events = 200
+	for range events {
+		if _, err := r.log.Append(t.Context(), "s", eventlog.Any(), []eventlog.Proposed{{ID: uuid.New(), Type: "t", Data: make([]byte, 1000)}}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := r.client.CreatePersistentSubscription(testCtx(t), "s", "g", esdb.PersistentStreamSubscriptionOptions{StartFrom: esdb.Start{}}); err != nil {
+		t.Fatal(err)
+	}
+	reading, err := persistent.NewPersistentSubscriptionsClient(r.raw(t)).Read(t.Context()) // it outlasts the wait below
+	if err != nil {
+		t.Fatal(err)
+	}
+	options := &persistent.ReadReq_Options{StreamOption: &persistent.ReadReq_Options_StreamIdentifier{StreamIdentifier: streamToWire("s")}, GroupName: "g", BufferSize: events}
+	if err := reading.Send(&persistent.ReadReq{Content: &persistent.ReadReq_Options_{Options: options}}); err != nil {
+		t.Fatal(err)
+	}
+	taken := func() int64 {
+		info, err := r.client.GetPersistentSubscriptionInfo(testCtx(t), "s", "g", esdb.GetPersistentSubscriptionOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(info.Connections) == 0 {
+			return 0
+		}
+		return info.Connections[0].TotalItemsProcessed
+	}
+	// the window of a client is 64 KiB; it has taken all that go there, and to what waits in the node
+	ctx := testCtx(t)
+	for before, same := int64(0), 0; same < 20; {
+		now := taken()
+		if same++; now != before || now == 0 {
+			before, same = now, 0
+		}
+		if ctx.Err() != nil {
+			t.Fatal("it takes no events, or more and more")
+		}
+	}
+	if n := taken(); n >= events {
+		t.Fatalf("%d events were taken for a client that reads none", n)
+	}
+	if err := r.client.DeletePersistentSubscription(testCtx(t), "s", "g", esdb.DeletePersistentSubscriptionOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	for ctx = testCtx(t); r.groups.consumers.Load() > 0; runtime.Gosched() {
+		if ctx.Err() != nil {
+			t.Fatal("the consumer stays")
+		}
 	}
 }
