@@ -1,7 +1,11 @@
 package e2e
 
 import (
+	"io"
 	"net/http"
+	"net/http/httptest"
+	"os"
+	"os/exec"
 	"slices"
 	"strings"
 	"testing"
@@ -78,5 +82,39 @@ func TestOneTrace(t *testing.T) {
 	}
 	if byTrace := restarted.Command("", "trace", clientTrace); !strings.Contains(byTrace, "job.succeeded") || !strings.Contains(byTrace, "receipt.sealed") {
 		t.Errorf("reckon trace of the trace id prints\n%s", byTrace)
+	}
+}
+
+// TestAServerOutlivesItsCollector: with one that takes connections and never answers, requests are answered and the server ends as it should, and says what was not sent.
+func TestAServerOutlivesItsCollector(t *testing.T) {
+	release := make(chan struct{})
+	dead := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		_, _ = io.Copy(io.Discard, r.Body) // net/http sees that the client has gone once the body is read
+		select {
+		case <-release:
+		case <-r.Context().Done():
+		}
+	}))
+	defer dead.Close()
+	defer close(release)
+	t.Setenv("OTEL_EXPORTER_OTLP_ENDPOINT", dead.URL)
+	t.Setenv("OTEL_BSP_SCHEDULE_DELAY", "20")
+	server := Start(t, DataFolder(t))
+	a := server.NewAccount("a@example.com")
+	for range 20 {
+		server.must(a.JSON("POST", "/api/evaluate", map[string]any{"expression": "1+1"}, nil))
+	}
+	if status := server.Interrupt(); status != 0 || !strings.Contains(server.Output(), "not all spans were sent") {
+		t.Errorf("status %d\n%s", status, server.Output())
+	}
+}
+
+// TestAnUnusableCollectorIsNamed: the server does not start without the traces that were asked for.
+func TestAnUnusableCollectorIsNamed(t *testing.T) {
+	command := exec.Command(Binary(t), "serve", "--data", DataFolder(t), "--listen", "127.0.0.1:0")
+	command.Env = append(os.Environ(), "OTEL_EXPORTER_OTLP_ENDPOINT=http://127.0.0.1:4317", "OTEL_EXPORTER_OTLP_PROTOCOL=grpc")
+	output, err := command.CombinedOutput()
+	if command.ProcessState.ExitCode() != 2 || !strings.Contains(string(output), "OTEL_EXPORTER_OTLP_PROTOCOL") {
+		t.Errorf("%v\n%s", err, output)
 	}
 }
