@@ -88,7 +88,7 @@ func (n newFlag) allowLog(folder string) error {
 		return err
 	}
 	missing, err := holdsNothing(filepath.Join(folder, "segments"))
-	if err != nil || !missing {
+	if err != nil || !missing || exists(filepath.Join(folder, "HEAD")) { // without its segments a log is damaged
 		return err
 	}
 	return n.allow(folder, "event log", usualLog)

@@ -416,6 +416,51 @@ func TestExportToFileGoesOn(t *testing.T) {
 	}
 }
 
+// TestServersEventsAreCompared: an event of the server with the right id and anything else in it is not taken for the export's.
+func TestServersEventsAreCompared(t *testing.T) {
+	n, err := node.Open(node.Config{Dir: filepath.Join(t.TempDir(), "to")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = n.Close(context.Background()) })
+	client, err := eventstore.OpenClient(n.ConnectionString(), slog.New(slog.DiscardHandler))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = client.Close() })
+	load := func(stream string, second eventlog.Proposed) error {
+		dir := t.TempDir()
+		makeLog(t, dir, func(l *eventlog.Log) {
+			events := []eventlog.Proposed{{ID: uuid.NewSHA1(uuid.Nil, []byte(stream)), Type: "t", Data: []byte("first")}, second}
+			if _, err := l.Append(t.Context(), stream, eventlog.NoStream(), events); err != nil {
+				t.Fatal(err)
+			}
+		})
+		r, err := export.NewReader(bytes.NewReader(exported(t, dir, export.Selection{})))
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, err = export.ToServer(t.Context(), r, client, passBytes)
+		return err
+	}
+	for what, change := range map[string]func(*eventlog.Proposed){
+		"id": func(p *eventlog.Proposed) { p.ID = uuid.New() }, "type": func(p *eventlog.Proposed) { p.Type = "u" }, "not": func(p *eventlog.Proposed) { p.JSON = false },
+		"data": func(p *eventlog.Proposed) { p.Data = []byte(`{"a":2}`) }, "metadata": func(p *eventlog.Proposed) { p.Metadata = nil },
+	} {
+		event := eventlog.Proposed{ID: uuid.New(), Type: "t", JSON: true, Data: []byte(`{"a":1}`), Metadata: []byte("m")}
+		for range 2 {
+			if err := load(what, event); err != nil {
+				t.Fatal(what, err)
+			}
+		}
+		change(&event)
+		var conflict *export.ConflictError
+		if err := load(what, event); !errors.As(err, &conflict) || conflict.Stream != what || conflict.Revision != 1 || !strings.Contains(conflict.Reason, what) {
+			t.Errorf("another %s: %v", what, err)
+		}
+	}
+}
+
 // TestServers: an export goes to a server, again after an interruption, and comes back.
 func TestServers(t *testing.T) {
 	root := t.TempDir()

@@ -32,7 +32,7 @@ func (e *ConflictError) Error() string {
 }
 
 // ToServer appends the events of an export to a server, each at its revision, so that it can
-// be called again after an interruption: what is there already is recognised by its id.
+// be called again after an interruption: what is there already is compared with the export, by id, type and bytes.
 // Revisions, ids and bytes are those of the export, and the order of streams and of all
 // events; positions and stamps are the server's. System streams (names that begin with "$")
 // are left out, but for the metadata of other streams. Errors: *FormatError, *ConflictError,
@@ -150,10 +150,28 @@ func (t *transfer) compare(ctx context.Context, stream string, first uint64, eve
 		if at >= uint64(len(events)) {
 			return nil
 		}
-		if want := events[at]; has.EventID != want.EventID && !rewritten(stream, has, want) {
-			return &ConflictError{stream, has.EventNumber, fmt.Sprintf("its event has id %s, that of the export %s", has.EventID, want.EventID)}
+		if reason := differs(has, events[at]); reason != "" && !rewritten(stream, has, events[at]) {
+			return &ConflictError{stream, has.EventNumber, reason}
 		}
 	}
+}
+
+// differs says what of an event of the server is not what the export has; nothing where it is the same event. An id alone proves
+// nothing: a server takes whatever bytes come with it.
+func differs(has *esdb.RecordedEvent, want esdb.EventData) string {
+	switch {
+	case has.EventID != want.EventID:
+		return fmt.Sprintf("its event has id %s, that of the export %s", has.EventID, want.EventID)
+	case has.EventType != want.EventType:
+		return fmt.Sprintf("its event is of type %q, that of the export of type %q", has.EventType, want.EventType)
+	case (has.ContentType == jsonType) != (want.ContentType == esdb.ContentTypeJson):
+		return fmt.Sprintf("its event is %s, that of the export is not", has.ContentType)
+	case !bytes.Equal(has.Data, want.Data):
+		return "the data of its event are other bytes"
+	case !bytes.Equal(has.UserMetadata, want.Metadata):
+		return "the metadata of its event are other bytes"
+	}
+	return ""
 }
 
 // rewritten reports whether an event is metadata that the server wrote itself, with an id of
