@@ -1,11 +1,15 @@
 package workbench_test
 
 import (
+	"crypto/sha256"
+	"encoding/base64"
 	"encoding/json"
 	"fmt"
 	"io"
 	"net/http"
 	"net/url"
+	"regexp"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -216,7 +220,7 @@ func TestFormsOfOtherSites(t *testing.T) {
 	user := s.NewUser(t)
 	before := s.Evaluated.Load()
 	for path, fields := range map[string]url.Values{
-		"/": {"expression": {"1+1"}, "account": {"1"}}, "/sign-in": {"email": {user.Email}, "password": {user.Password}}, "/sign-up": {"email": {"b@example.com"}, "password": {"correct horse"}}, "/sign-out": {},
+		"/": {"expression": {"1+1"}, "account": {user.ID}}, "/sign-in": {"email": {user.Email}, "password": {user.Password}}, "/sign-up": {"email": {"b@example.com"}, "password": {"correct horse"}}, "/sign-out": {},
 	} {
 		if a := form(t, s, path, user.Cookie, "https://example.org", fields); a.Code() != httpkit.CrossOrigin.Code || a.Header.Get("Set-Cookie") != "" {
 			t.Errorf("%s: %d %.200s", path, a.Status, a.Body)
@@ -273,7 +277,7 @@ func TestSigningIn(t *testing.T) {
 		t.Errorf("%d %s", again.Status, again.Body)
 	}
 	// A form of somebody signed in is not evaluated for a stranger when the session has ended.
-	if a := form(t, s, "/", cookie, s.URL, url.Values{"expression": {"1+1"}, "account": {"1"}}); a.Status != http.StatusUnauthorized || strings.Contains(string(a.Body), "class=\"answer\"") {
+	if a := form(t, s, "/", cookie, s.URL, url.Values{"expression": {"1+1"}, "account": {user.ID}}); a.Status != http.StatusUnauthorized || strings.Contains(string(a.Body), "class=\"answer\"") {
 		t.Errorf("%d %s", a.Status, a.Body)
 	}
 }
@@ -512,4 +516,298 @@ func TestRefusedExpressionsStay(t *testing.T) {
 	if a.Status < 400 || !strings.Contains(string(a.Body), ">Sin[&lt;x</textarea>") {
 		t.Errorf("%d\n%s", a.Status, a.Body)
 	}
+}
+
+// TestJobsShowWhatWasSubmitted: of each kind, as text and the circuit drawn, hostile or not; what is refreshed leaves it in place.
+func TestJobsShowWhatWasSubmitted(t *testing.T) {
+	b := browser.New(t)
+	s := served(t, apitest.Options{})
+	user := signIn(t, b, s)
+	submit := func(body string) (id string) {
+		id, _ = user.Do(t, http.MethodPost, "/api/jobs", body).OK(t).JSON["job_id"].(string)
+		b.Go(s.URL + "/jobs/" + id)
+		return id
+	}
+	const hostile = `"<img src=x onerror=alert(1)>` + "\u202e\"+1"
+	encoded, err := json.Marshal(hostile)
+	if err != nil {
+		t.Fatal(err)
+	}
+	submit(`{"expression":` + string(encoded) + `,"session_id":"s-1"}`)
+	if shown := b.Eval(`plain(document.querySelector("code.submitted"))`); shown != hostile {
+		t.Errorf("%q", shown)
+	}
+	b.Has("#submitted", "s-1")
+	sound(t, b, "a job with its expression")
+	ran := submit(`{"expression":"sin(x)"}`)
+	b.Eval(`(document.querySelector("code.submitted").dataset.kept = "1", "")`)
+	s.RunJob(t, ran)
+	b.Has("#job .answer", "sin(x)") // the stand-in gives it back; the part that is refreshed has it
+	b.Has("#job .suggestions", "Sin[x]")
+	b.Until(`document.querySelector("#job a.apply") && document.querySelector("code.submitted").dataset.kept === "1"`)
+	submit(`{"kind":"qsim","circuit":{"openqasm":"OPENQASM 3; include \"stdgates.inc\"; qubit[2] q; h q[0]; cx q[0], q[1];"}}`)
+	b.Until(`document.querySelectorAll("#submitted .circuit svg").length === 1`)
+	b.Click("#submitted > details summary")
+	b.Has("code.submitted", "OPENQASM 3; include")
+	sound(t, b, "a job with its circuit")
+	submit(`{"kind":"qsim","circuit":{"qubits":2,"gates":[{"gate":"h","target":0}]}}`)
+	b.Click("#submitted > details summary")
+	b.Has("code.submitted", "\"gate\": \"h\"")
+	long := submit(`{"expression":"` + strings.Repeat("1+", 10_000) + `1"}`)
+	if length := b.Eval(`plain(document.querySelector("code.submitted")).length`); length != "20001" {
+		t.Error(length)
+	}
+	s.RemoveBlobs(t)
+	b.Go(s.URL + "/jobs/" + long)
+	b.Has("main", "its text is not kept here any more")
+	sound(t, b, "a job whose text was removed")
+	if a := user.Do(t, http.MethodGet, "/api/jobs/"+long+"?submitted=true", "").OK(t); a.JSON["submitted_removed"] != true || a.JSON["submitted"] != nil {
+		t.Errorf("%s", a.Body)
+	}
+	if a := user.Do(t, http.MethodGet, "/api/jobs/"+ran+"?submitted=true", "").OK(t); a.JSON["submitted_removed"] != nil || !strings.Contains(string(a.Body), `"submitted":{"expression":"sin(x)"}`) {
+		t.Errorf("%s", a.Body)
+	}
+	s.NewUser(t).Do(t, http.MethodGet, "/api/jobs/"+ran+"?submitted=true", "").Want(t, httpkit.NoSuchJob)
+	clean(t, b)
+}
+
+// TestRunsSayWhatWasMeant: a run that is looked at again has its suggestions as its cell had them.
+func TestRunsSayWhatWasMeant(t *testing.T) {
+	b := browser.New(t)
+	s := served(t, apitest.Options{})
+	user := signIn(t, b, s)
+	user.Do(t, http.MethodPost, "/api/evaluate", `{"expression":"sin(x)","session_id":"s-1"}`).OK(t)
+	user.Evaluate(t, "sin(x)").OK(t)
+	for _, path := range []string{"/runs/2", "/?session_id=s-1"} {
+		b.Go(s.URL + path)
+		b.Has(".suggestions", "Sin[x]")
+		b.Has("article", "of the expression as the language reads it")
+		if n := b.Eval(`document.querySelectorAll("article .messages").length + " " + document.querySelectorAll("article a.apply").length`); n != "0 1" {
+			t.Errorf("%s: %s", path, n)
+		}
+		sound(t, b, path)
+	}
+	clean(t, b)
+}
+
+// TestNumbersInTheReadersForm: numbers, times and prices are written as the browser's language has them, and keep their values.
+func TestNumbersInTheReadersForm(t *testing.T) {
+	b := browser.New(t)
+	s := served(t, apitest.Options{})
+	b.Speak("de-DE")
+	b.Go(s.URL + "/plans")
+	for _, want := range []string{"12,00 $", "15 Min.", "2.000", "16,8 MB"} {
+		b.Until(`document.querySelector("main").innerText.replace(/\s/g, " ").includes("` + want + `")`)
+	}
+	if value := b.Eval(`[...document.querySelectorAll("data")].find((e) => e.textContent.includes("MB")).value`); value != "16777216" {
+		t.Error(value)
+	}
+	b.Go(s.URL + "/reference/Factor")
+	b.Until(`/^\d\d\.\d\d\.\d{4}$/.test(document.querySelector(".cell time").textContent)`)
+	for ms, want := range map[int]string{0: "0 ms", 999: "999 ms", 1500: "1,5 Sek.", 59_999: "59,999 Sek.", 60_000: "1 Min.", 61_000: "1 Min. 1 Sek.", 3_660_000: "1 Std. 1 Min."} {
+		if got := b.Eval(fmt.Sprintf(`duration(%d).replace(/\s/g, " ")`, ms)); got != want {
+			t.Errorf("%d: %q, not %q", ms, got, want)
+		}
+	}
+	sound(t, b, "plans in another language's form")
+	clean(t, b)
+}
+
+// TestPagesSayWhoIsSignedIn: in their head and on the account's page, from both of which one signs out; a form of one account's page is
+// not evaluated as another.
+func TestPagesSayWhoIsSignedIn(t *testing.T) {
+	b := browser.New(t)
+	s := served(t, apitest.Options{})
+	user := signIn(t, b, s)
+	b.Has("header .person", user.Email)
+	b.Go(s.URL + "/account")
+	b.Has("main", user.Email)
+	b.Has("main", user.ID)
+	sound(t, b, "the account")
+	other := s.NewUser(t)
+	before := s.Evaluated.Load()
+	a := form(t, s, "/", other.Cookie, s.URL, url.Values{"expression": {"1+1"}, "account": {user.ID}})
+	if a.Status != http.StatusBadRequest || !strings.Contains(string(a.Body), "opened for another account") || s.Evaluated.Load() != before {
+		t.Errorf("%d %.2000s", a.Status, a.Body)
+	}
+	b.Click(`main form[action="/sign-out"] button`)
+	b.Until(`location.pathname === "/" && document.querySelector('a[href="/sign-up"]')`)
+	if strings.Contains(b.Eval("document.documentElement.outerHTML"), user.Email) {
+		t.Error("the page says who was signed in")
+	}
+	whose := user.Do(t, http.MethodGet, "/api/account", "").OK(t)
+	if whose.JSON["user_id"] != user.ID || whose.JSON["email"] != user.Email || whose.JSON["plan"] != "free" {
+		t.Errorf("%s", whose.Body)
+	}
+	clean(t, b)
+}
+
+// TestScriptsShowWhatIsNotSeen: what the scripts write of an uploaded file has every character, in its order.
+func TestScriptsShowWhatIsNotSeen(t *testing.T) {
+	b := browser.New(t)
+	s := served(t, apitest.Options{})
+	signIn(t, b, s)
+	b.Go(s.URL + "/proofs")
+	b.Eval(`upload(new File(['{"meta":{"exporter":{"name":"lean4export","version":"1"},"format":{"version":"3.1.0"},"lean":{"version":"4.9\\u202e<b>","githash":"x"}}}\n'], "z\u202enosj.ndjson"))`)
+	b.Has("#uploaded", "zU+202Enosj.ndjson")
+	b.Has("#uploaded", "4.9U+202E<b>")
+	b.Has("#uploaded", "SHA-256")
+	sound(t, b, "an upload")
+	clean(t, b)
+}
+
+// TestAssetsNameTheirContent: each that a page loads is kept for ever under its address; under that of another build it is what there is, and not kept.
+func TestAssetsNameTheirContent(t *testing.T) {
+	s := apitest.Start(t, apitest.Options{})
+	page := string(s.Do(t, http.MethodGet, "/", "").OK(t).Body)
+	loaded := regexp.MustCompile(`(?:src|href)="(/assets/[^"]+)"`).FindAllStringSubmatch(page, -1)
+	if len(loaded) < 6 {
+		t.Fatalf("%d assets", len(loaded))
+	}
+	for _, found := range loaded {
+		parts := strings.Split(found[1], "/")
+		a := s.Do(t, http.MethodGet, found[1], "").OK(t)
+		sum := sha256.Sum256(a.Body)
+		if parts[2] != base64.RawURLEncoding.EncodeToString(sum[:12]) || a.Header.Get("Cache-Control") != "public, max-age=31536000, immutable" || a.Header.Get("X-Content-Type-Options") != "nosniff" ||
+			!strings.Contains(a.Header.Get("Content-Security-Policy"), "default-src 'none'") {
+			t.Errorf("%s: %v", found[1], a.Header)
+		}
+		old := s.Do(t, http.MethodGet, "/assets/AAAAAAAAAAAAAAAA/"+parts[3], "").OK(t)
+		if string(old.Body) != string(a.Body) || old.Header.Get("Cache-Control") != "no-cache" {
+			t.Errorf("%s of another build: %v", parts[3], old.Header)
+		}
+	}
+	s.Do(t, http.MethodGet, "/assets/x/nothing.js", "").Want(t, httpkit.NoSuchRoute)
+	s.Do(t, http.MethodGet, "/assets/x/..%2Fworkbench.go", "").Want(t, httpkit.NoSuchRoute)
+}
+
+// TestTooMuchIsAPage: a form that is larger than the service takes is refused with a page, and so is a body that is too large for its route.
+func TestTooMuchIsAPage(t *testing.T) {
+	s := apitest.Start(t, apitest.Options{})
+	user := s.NewUser(t)
+	for what, expression := range map[string]string{"the form": strings.Repeat("x", 4<<20), "the body of the route": strings.Repeat("x", 2<<20)} {
+		a := form(t, s, "/", user.Cookie, s.URL, url.Values{"expression": {expression}, "account": {user.ID}})
+		if a.Status != http.StatusRequestEntityTooLarge || a.Header.Get("Content-Type") != "text/html; charset=utf-8" || !strings.Contains(string(a.Body), "too_large") || !strings.Contains(string(a.Body), `role="alert"`) {
+			t.Errorf("%s: %d %v %.400s", what, a.Status, a.Header, a.Body)
+		}
+	}
+	if s.Evaluated.Load() != 0 {
+		t.Error("it was evaluated")
+	}
+}
+
+// TestTimelineByPointerAndKeys: what is dragged over is looked at closer, Shift moves, Ctrl and the wheel zoom, and keys do the same.
+func TestTimelineByPointerAndKeys(t *testing.T) {
+	b := browser.New(t)
+	s := served(t, apitest.Options{})
+	user := signIn(t, b, s)
+	for i := range 8 {
+		user.Evaluate(t, fmt.Sprintf("%d+%d", i, i)).OK(t)
+		s.Clock.Pass(20 * time.Second)
+		if i == 3 {
+			s.Clock.Pass(2 * time.Minute)
+		}
+	}
+	b.Go(s.URL + "/bursts")
+	b.Until(`document.querySelector("td a") || (location.reload(), false)`)
+	b.Click("td a")
+	b.Until(`document.querySelectorAll("svg.timeline path").length === 8 && document.querySelectorAll("svg.timeline .pause").length === 1`)
+	b.Until(`document.querySelector("svg.timeline").textContent.includes("2 min 20 sec")`)
+	b.Eval(`(document.querySelector("svg.timeline").scrollIntoView(), "")`)
+	span := func() (begin, end int) {
+		if _, err := fmt.Sscan(b.Eval(`(({ begin, end }) => begin + " " + end)(document.querySelector("svg.timeline").dataset)`), &begin, &end); err != nil {
+			t.Fatal(err)
+		}
+		return begin, end
+	}
+	changed := func(what string, do func()) {
+		t.Helper()
+		before := b.Eval(`JSON.stringify(document.querySelector("svg.timeline").dataset)`)
+		do()
+		b.Until(`JSON.stringify(document.querySelector("svg.timeline")?.dataset) !== ` + strconv.Quote(before) + ` && document.querySelector("svg.timeline")`)
+	}
+	// drag presses at one part of the drawing's width and lets go at another.
+	drag := func(from, to float64, shift bool) {
+		b.Eval(fmt.Sprintf(`((from, to, shiftKey) => {
+			const svg = document.querySelector("svg.timeline"), at = svg.getBoundingClientRect();
+			const send = (kind, part) => svg.dispatchEvent(new PointerEvent(kind, { bubbles: true, cancelable: true, button: 0, pointerType: "mouse", shiftKey, clientX: at.left + part * at.width, clientY: at.top + 30 }));
+			svg.setPointerCapture = () => {};
+			send("pointerdown", from); send("pointermove", to); send("pointerup", to);
+			return "";
+		})(%g, %g, %t)`, from, to, shift))
+	}
+	wholeBegin, wholeEnd := span()
+	changed("drag", func() { drag(0.3, 0.6, false) })
+	begin, end := span()
+	if begin <= wholeBegin || end >= wholeEnd || end-begin > (wholeEnd-wholeBegin)/2 {
+		t.Errorf("dragged: %d to %d of %d to %d", begin, end, wholeBegin, wholeEnd)
+	}
+	b.Until(`location.search.includes("begin=") && document.activeElement.matches("#timeline .scroll")`)
+	changed("move", func() { drag(0.4, 0.6, true) })
+	if moved, movedEnd := span(); moved >= begin || movedEnd-moved != end-begin {
+		t.Errorf("moved to %d to %d from %d to %d", moved, movedEnd, begin, end)
+	}
+	sound(t, b, "a part of a timeline")
+	for _, key := range []struct {
+		press string
+		wants func(begin, end, earlierBegin, earlierEnd int) bool
+	}{
+		{"+", func(begin, end, a, z int) bool { return end-begin < z-a }}, {">", func(begin, end, a, z int) bool { return begin > a && end-begin == z-a }},
+		{"<", func(begin, _, a, _ int) bool { return begin < a }}, {"-", func(begin, end, a, z int) bool { return end-begin > z-a }},
+		{"0", func(begin, end, _, _ int) bool { return begin == wholeBegin && end == wholeEnd }},
+	} {
+		b.Until(`document.activeElement.matches("#timeline .scroll")`)
+		earlierBegin, earlierEnd := span()
+		changed(key.press, func() { b.Press(key.press) })
+		if begin, end := span(); !key.wants(begin, end, earlierBegin, earlierEnd) {
+			t.Errorf("%s: %d to %d, after %d to %d", key.press, begin, end, earlierBegin, earlierEnd)
+		}
+	}
+	b.Until(`location.search === ""`)
+	changed("wheel", func() {
+		b.Eval(`(svg => { const at = svg.getBoundingClientRect(); svg.dispatchEvent(new WheelEvent("wheel", { bubbles: true, cancelable: true, ctrlKey: true, deltaY: -100, clientX: at.left + at.width / 2, clientY: at.top + 30 })); return "" })(document.querySelector("svg.timeline"))`)
+	})
+	if begin, end := span(); begin <= wholeBegin || end >= wholeEnd {
+		t.Errorf("the wheel shows %d to %d", begin, end)
+	}
+	clean(t, b)
+}
+
+// TestBracketsAreMarked: the one at the caret and its partner, in the language and in circuits; what stands in strings and comments is none.
+func TestBracketsAreMarked(t *testing.T) {
+	b := browser.New(t)
+	s := served(t, apitest.Options{})
+	marks := func(field, text string, caret int) string {
+		b.Eval(fmt.Sprintf(`((field, text, caret) => { field.focus(); field.value = text; field.setSelectionRange(caret, caret); field.dispatchEvent(new Event("input", { bubbles: true })); return "" })(document.querySelector(%q), %s, %d)`, field, strconv.Quote(text), caret))
+		return b.Eval(`(back => { let at = 0; const found = []; for (const node of back.childNodes) { if (node.nodeName === "MARK") found.push(node.className + at); at += node.textContent.length } return found.join() })(document.querySelector("` + field + `").previousElementSibling)`)
+	}
+	b.Go(s.URL + "/")
+	for _, c := range []struct {
+		text  string
+		caret int
+		want  string
+	}{
+		{"f[x, {1, 2}]", 12, "pair1,pair11"}, {"f[x, {1, 2}]", 1, "pair1,pair11"}, {"f[x, {1, 2}]", 6, "pair5,pair10"}, {"f[x", 2, "alone1"}, {"(x]", 3, "alone2"}, {"f[\"]\"]", 6, "pair1,pair5"}, {"f[(* ] (* ) *) *) x]", 20, "pair1,pair19"},
+		{"\"[\"", 2, ""}, {"x + y", 3, ""}, {"\"\\\"[\" (", 7, "alone6"},
+	} {
+		if got := marks("#expression", c.text, c.caret); got != c.want {
+			t.Errorf("%q at %d: %q, not %q", c.text, c.caret, got, c.want)
+		}
+	}
+	marks("#expression", "f[x", 2)
+	b.Has(".editor [role=status]", "The bracket [ has no partner.")
+	// A bracket is marked where it stands: the text behind the field is as tall as the one in it.
+	if tall := b.Eval(`(field => { field.value = ("a long name ".repeat(40) + "f[x]\n").repeat(3); field.focus(); field.setSelectionRange(field.value.length - 1, field.value.length - 1); field.dispatchEvent(new Event("input")); return field.scrollHeight - field.previousElementSibling.scrollHeight })(document.querySelector("#expression"))`); tall != "0" {
+		t.Errorf("%s px apart", tall)
+	}
+	sound(t, b, "marked brackets")
+	signIn(t, b, s)
+	b.Go(s.URL + "/jobs")
+	b.Click("main details:nth-of-type(2) summary")
+	if got := marks("#circuit", "gate g q { // }\n}", 17); got != "pair9,pair16" {
+		t.Error(got)
+	}
+	b.Until(`document.querySelector("#diagram .note")`)
+	sound(t, b, "marked brackets of a circuit")
+	clean(t, b)
 }
