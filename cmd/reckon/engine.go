@@ -32,6 +32,16 @@ type engineFolder struct {
 
 func (f engineFolder) path() string { return config.EngineFolder(f.Engine, f.Data) }
 
+// check refuses a data folder or an environment that another user could change.
+func (f engineFolder) check() error {
+	if f.Engine == "" {
+		if err := checkData(f.Data); err != nil {
+			return err
+		}
+	}
+	return checkEngine(f.path())
+}
+
 // checkEngine refuses an environment that another user could change: its programs run as this one. A missing one is no error.
 func checkEngine(folder string) error {
 	if err := private.CheckPrograms(folder); !errors.Is(err, fs.ErrNotExist) {
@@ -66,7 +76,7 @@ type engineStatusCmd struct {
 
 // Run exits 1 where the environment is not ready.
 func (c *engineStatusCmd) Run() error {
-	if err := checkEngine(c.path()); err != nil {
+	if err := c.check(); err != nil {
 		return err
 	}
 	status := engine.Status(c.path())
@@ -116,7 +126,7 @@ type engineAnswer struct {
 func (c *engineTestCmd) Run() error {
 	ctx, stop := untilSignal()
 	defer stop()
-	if err := checkEngine(c.path()); err != nil {
+	if err := c.check(); err != nil {
 		return err
 	}
 	if status := engine.Status(c.path()); !status.Ready {
