@@ -2,20 +2,23 @@ package readapi
 
 import (
 	"context"
+	"errors"
 	"net/http"
 	"time"
 
 	"reckon/domain/event"
 	"reckon/domain/job"
 	"reckon/internal/auth"
+	"reckon/internal/blobs"
 	"reckon/internal/httpkit"
 	"reckon/internal/view"
 	"reckon/projections"
 )
 
 type jobInput struct {
-	ID     httpkit.UUID `path:"id" doc:"job_id" example:"7c9e6679-7425-50de-944b-e07fc1f90ae7"`
-	WaitMS int64        `query:"wait_ms" minimum:"0" maximum:"25000" default:"0" doc:"Hold the request for up to so many milliseconds until the job has ended"`
+	ID        httpkit.UUID `path:"id" doc:"job_id" example:"7c9e6679-7425-50de-944b-e07fc1f90ae7"`
+	WaitMS    int64        `query:"wait_ms" minimum:"0" maximum:"25000" default:"0" doc:"Hold the request for up to so many milliseconds until the job has ended"`
+	Submitted bool         `query:"submitted" doc:"True: answer also with what was submitted"`
 }
 
 type jobOutput struct{ Body view.Job }
@@ -62,7 +65,33 @@ func (s Services) job(ctx context.Context, in *jobInput) (*jobOutput, error) {
 	if err != nil {
 		return nil, err
 	}
+	if in.Submitted {
+		if answer.Submitted, answer.SubmittedRemoved, err = s.submitted(ctx, state.Queued.Submission); err != nil {
+			return nil, err
+		}
+	}
 	return &jobOutput{answer}, nil
+}
+
+// submitted is what a job was submitted with; nil with true: its text is not in the blob store any more, nil with false: this process does
+// not know the job's kind.
+func (s Services) submitted(ctx context.Context, submission job.Submission) (*httpkit.JSONObject, bool, error) {
+	kind, known := s.JobKinds.Of(submission.Kind)
+	if !known {
+		return nil, false, nil
+	}
+	payload, err := submission.Payload.Load(ctx, s.Blobs)
+	if errors.Is(err, blobs.ErrNotFound) {
+		return nil, true, nil
+	}
+	if err != nil {
+		return nil, false, err
+	}
+	fields, err := kind.Submitted(submission, payload)
+	if err != nil {
+		return nil, false, err
+	}
+	return &httpkit.JSONObject{RawMessage: fields}, false, nil
 }
 
 // readJob is a job of the caller; another account's is not found.

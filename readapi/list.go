@@ -6,6 +6,7 @@ import "reckon/internal/httpkit"
 
 // addRoutes adds the routes that the files of this package declare.
 func (s Services) addRoutes(api *httpkit.API) {
+	s.registerAccount(api)
 	s.registerBilling(api)
 	s.registerBursts(api)
 	s.registerCertificates(api)

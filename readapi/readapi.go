@@ -6,6 +6,7 @@ import (
 
 	"reckon/domain/account"
 	"reckon/domain/event"
+	"reckon/domain/job"
 	"reckon/domain/receipt"
 	"reckon/domain/reference"
 	"reckon/internal/auth"
@@ -20,16 +21,19 @@ import (
 
 // Services are what the handlers read from.
 type Services struct {
-	Streams func(ctx context.Context, stream string) ([]event.Recorded, error) // whole, oldest first
-	Blobs   event.BlobReader
-	States  *statefiles.Folder
-	Models  *projections.ReadModels
-	JobView view.Jobs // shared with writeapi
+	Streams  func(ctx context.Context, stream string) ([]event.Recorded, error) // whole, oldest first
+	Blobs    event.BlobReader
+	States   *statefiles.Folder
+	Models   *projections.ReadModels
+	JobView  view.Jobs        // shared with writeapi
+	JobKinds job.Declarations // what a job was submitted with is answered by its kind's
 	// TokenUse is the UTC day (YYYY-MM-DD) each token was last used on.
 	TokenUse func(ctx context.Context, tokenIDs []string) (map[string]string, error)
 
 	// Grants are an account's grants to OAuth clients, newest first, also such as are not in force any more.
 	Grants func(ctx context.Context, account string) ([]identity.OAuthGrant, error)
+	// EmailOf is the address of an account; empty: it has none.
+	EmailOf func(ctx context.Context, account string) (string, error)
 	// SignIns are an account's browser sessions, newest first; secret is that of the caller's.
 	SignIns func(ctx context.Context, account, secret string) ([]identity.SignedIn, error)
 

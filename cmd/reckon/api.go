@@ -80,9 +80,9 @@ func (s *service) makeAPI() (*api, error) {
 		return nil, err
 	}
 	if err := (readapi.Services{
-		Streams: streams, Blobs: s.stores.blobs, States: s.stores.states, Models: s.readSide.models, TokenUse: s.stores.identity.LastUsed, Grants: s.stores.identity.OAuthGrants, SignIns: s.stores.identity.SignIns,
-		JobView: jobView,
-		Plans:   s.plans, Rules: s.stores.rules, Signer: s.writeSide.signing.Signer, Now: time.Now,
+		Streams: streams, Blobs: s.stores.blobs, States: s.stores.states, Models: s.readSide.models, TokenUse: s.stores.identity.LastUsed, Grants: s.stores.identity.OAuthGrants, SignIns: s.stores.identity.SignIns, EmailOf: s.stores.identity.EmailOf,
+		JobView: jobView, JobKinds: kinds.Declarations(),
+		Plans: s.plans, Rules: s.stores.rules, Signer: s.writeSide.signing.Signer, Now: time.Now,
 		Wait: s.readSide.projector.Wait, IsReady: s.readSide.projector.IsReady, Writes: writes, LogID: s.readSide.projector.LogID(), SessionIdle: engine.DefaultSessionIdle, Busy: s.sessionBusy,
 		Reference: about, Transparency: s.served, Health: s.health(), Build: buildRevision(), PublicURL: s.config.PublicURL,
 		Tools: agentTools(), Revisions: mcpapi.Revisions(),

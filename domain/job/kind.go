@@ -1,8 +1,11 @@
 package job
 
 import (
+	"encoding/json"
 	"reflect"
 	"slices"
+
+	"reckon/domain/event"
 )
 
 // Kind names a kind of job. The set is closed when the process starts: it is
@@ -18,11 +21,52 @@ type Declaration struct {
 	Either    []string // fields of which exactly one is sent; empty: there is no such choice
 	Waits     bool     // a submission may be held with wait_ms until the job has ended
 	Publishes Publication
-	Result    string // what the structured result holds
+	// PayloadField is the field whose value a submission's payload is, a text or an object; empty: the payload is an object of fields.
+	PayloadField string
+	Result       string // what the structured result holds
 	// ResultType is the Go type that the structured result is the JSON of; nil: any JSON object.
 	ResultType reflect.Type
 	Refusals   []Refusal // why a submission may be refused, beside the reasons of every kind
 	Example    string    // JSON of a submission that succeeds on every plan; empty: none stands for itself
+}
+
+// Submitted is the JSON of the fields that a job was submitted with: those of the payload, and the ids that stand beside it.
+func (d Declaration) Submitted(s Submission, payload string) (json.RawMessage, error) {
+	fields := map[string]any{}
+	if s.SessionID != "" {
+		fields["session_id"] = s.SessionID
+	}
+	if s.UploadID != "" {
+		fields["upload_id"] = s.UploadID
+	}
+	if s.AboutRunID != 0 {
+		fields["run_id"] = s.AboutRunID
+	}
+	i := slices.IndexFunc(d.Fields, func(f Field) bool { return f.Name == d.PayloadField })
+	switch {
+	case d.PayloadField == "":
+		var own map[string]json.RawMessage
+		if err := json.Unmarshal([]byte(payload), &own); err != nil {
+			return nil, err
+		}
+		for name, value := range own {
+			fields[name] = value
+		}
+	case i >= 0 && d.Fields[i].Type == Object:
+		fields[d.PayloadField] = json.RawMessage(payload)
+	default:
+		fields[d.PayloadField] = payload
+	}
+	return event.Marshal(fields)
+}
+
+// Of is the declaration of a kind.
+func (d Declarations) Of(kind Kind) (Declaration, bool) {
+	i := slices.IndexFunc(d, func(one Declaration) bool { return one.Name == kind })
+	if i < 0 {
+		return Declaration{}, false
+	}
+	return d[i], true
 }
 
 // Field is a field of a submission that not every kind takes.

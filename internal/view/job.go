@@ -14,22 +14,25 @@ import (
 
 // Job is a job as it is answered (interface §2.7). Fields that the job does not have yet are left out.
 type Job struct {
-	JobID          string              `json:"job_id" format:"uuid" doc:"Id of the job"`
-	Kind           job.Kind            `json:"kind" enum:"@job_kinds" doc:"What the job does"`
-	Status         job.Status          `json:"status" enum:"@job_statuses" doc:"How the job stands. timeout: it ran past its budget. lost: its runner stopped reporting and no attempt was left"`
-	Position       int                 `json:"position,omitempty" minimum:"1" doc:"Place in the queue while queued: 1 is next. Left out for the moments in which the queue does not know the job yet"`
-	CreatedAt      string              `json:"created_at" format:"date-time" doc:"When the job was submitted: RFC 3339, UTC, milliseconds"`
-	StartedAt      *string             `json:"started_at" format:"date-time" doc:"When the present or last attempt began: RFC 3339, UTC, milliseconds; null while queued"`
-	FinishedAt     *string             `json:"finished_at" format:"date-time" doc:"When the job ended: RFC 3339, UTC, milliseconds; null before"`
-	TimeoutMS      int64               `json:"timeout_ms" doc:"Time budget in milliseconds"`
-	Attempt        int                 `json:"attempt" minimum:"0" doc:"Number of attempts so far: how often a runner has taken the job; 0 before the first"`
-	SessionID      string              `json:"session_id,omitempty" doc:"The session it runs in; left out when it runs in none"`
-	RunID          int64               `json:"run_id,omitempty" minimum:"1" maximum:"9007199254740991" doc:"Id of the run the job wrote; left out until it has"`
-	Output         *string             `json:"output,omitempty" doc:"Rendered result; left out until the job has one"`
-	Error          *string             `json:"error" doc:"Why the job failed; null when it did not"`
-	Result         *httpkit.JSONObject `json:"result,omitempty" doc:"Structured result, once the job has one. @job_results"`
-	CertificateID  string              `json:"certificate_id,omitempty" format:"uuid" doc:"Proof jobs: the certificate, once issued"`
-	CertificateURL string              `json:"certificate_url,omitempty" format:"uri-reference" doc:"Path of that certificate; left out without one"`
+	JobID         string              `json:"job_id" format:"uuid" doc:"Id of the job"`
+	Kind          job.Kind            `json:"kind" enum:"@job_kinds" doc:"What the job does"`
+	Status        job.Status          `json:"status" enum:"@job_statuses" doc:"How the job stands. timeout: it ran past its budget. lost: its runner stopped reporting and no attempt was left"`
+	Position      int                 `json:"position,omitempty" minimum:"1" doc:"Place in the queue while queued: 1 is next. Left out for the moments in which the queue does not know the job yet"`
+	CreatedAt     string              `json:"created_at" format:"date-time" doc:"When the job was submitted: RFC 3339, UTC, milliseconds"`
+	StartedAt     *string             `json:"started_at" format:"date-time" doc:"When the present or last attempt began: RFC 3339, UTC, milliseconds; null while queued"`
+	FinishedAt    *string             `json:"finished_at" format:"date-time" doc:"When the job ended: RFC 3339, UTC, milliseconds; null before"`
+	TimeoutMS     int64               `json:"timeout_ms" doc:"Time budget in milliseconds"`
+	Attempt       int                 `json:"attempt" minimum:"0" doc:"Number of attempts so far: how often a runner has taken the job; 0 before the first"`
+	SessionID     string              `json:"session_id,omitempty" doc:"The session it runs in; left out when it runs in none"`
+	RunID         int64               `json:"run_id,omitempty" minimum:"1" maximum:"9007199254740991" doc:"Id of the run the job wrote; left out until it has"`
+	Output        *string             `json:"output,omitempty" doc:"Rendered result; left out until the job has one"`
+	Error         *string             `json:"error" doc:"Why the job failed; null when it did not"`
+	Result        *httpkit.JSONObject `json:"result,omitempty" doc:"Structured result, once the job has one. @job_results"`
+	CertificateID string              `json:"certificate_id,omitempty" format:"uuid" doc:"Proof jobs: the certificate, once issued"`
+	// Submitted and SubmittedRemoved are there where they were asked for.
+	Submitted        *httpkit.JSONObject `json:"submitted,omitempty" doc:"Where the request asks for it: the fields of the submission's body that its kind takes. Of a proof's export it has sha256, bytes, exporter, lean and format_version, not the text"`
+	SubmittedRemoved bool                `json:"submitted_removed,omitempty" doc:"True: it was asked for and is long, and the service does not hold its text any more. Left out otherwise"`
+	CertificateURL   string              `json:"certificate_url,omitempty" format:"uri-reference" doc:"Path of that certificate; left out without one"`
 }
 
 // Jobs makes the views of jobs from their streams.

@@ -16,10 +16,13 @@ type burstsShown struct {
 	Bursts      []view.BurstSummary `json:"bursts"`
 	ScannedFrom string              `json:"scanned_from"`
 	Truncated   bool                `json:"truncated"`
-	GapSeconds  int                 `json:"gap_seconds"`
+	GapSeconds  int64               `json:"gap_seconds"`
 	Next        *string             `json:"next_before"`
 	Older       string              // address of the next page; empty: there is none
 }
+
+// GapMS is the shortest pause between two bursts, in milliseconds.
+func (b burstsShown) GapMS() int64 { return b.GapSeconds * 1000 }
 
 func (v *visit) burstsPage() {
 	filter, asked := v.given("before"), url.Values{"limit": {"50"}}
@@ -47,20 +50,17 @@ type burstShown struct {
 type burstRow struct {
 	view.BurstEvent
 	What, Ended, Found string // Ended and Found: names of badges, or empty
-	Took               string // empty: nothing is known of it
+	Took               *int64 // milliseconds; nil: nothing is known of it
 	Address            string
 }
 
 func newBurstRow(e view.BurstEvent) burstRow {
-	row := burstRow{BurstEvent: e, What: marksOf[e.Type].Words, Address: addressOf(e)}
+	row := burstRow{BurstEvent: e, What: marksOf[e.Type].Words, Took: e.DurationMS, Address: addressOf(e)}
 	if e.Status != nil {
 		row.Ended = string(*e.Status)
 	}
 	if e.Verdict != nil {
 		row.Found = string(*e.Verdict)
-	}
-	if e.DurationMS != nil {
-		row.Took = spanInWords(*e.DurationMS)
 	}
 	return row
 }
@@ -188,6 +188,20 @@ type timeline struct {
 	Width, Height int
 	Lanes         []lane
 	Ticks         []tick
+	Pauses        []pause
+	Seen, Whole   window // what is drawn, and of what
+	Left, Right   int    // where the time begins and ends in the drawing
+}
+
+// LanesHeight is the height of the drawing above its axis.
+func (t timeline) LanesHeight() int { return t.Height - axisHeight }
+
+// pause is a time of more than longPause in which nothing ended.
+type pause struct {
+	X, Width int
+	Middle   int
+	MS       int64
+	Words    string // empty: it is too narrow for them
 }
 
 type lane struct {
@@ -206,6 +220,7 @@ type mark struct {
 
 type tick struct {
 	X     int
+	MS    int64 // since the burst's first activity
 	Words string
 }
 
@@ -217,11 +232,28 @@ const (
 	ticksAbout = 6
 )
 
+// Bounds of pauses that are drawn, and of those that have words.
+const (
+	longPause       = 60_000 // milliseconds
+	pauseWordsWidth = 90     // units of the drawing
+)
+
 func newTimeline(events []view.BurstEvent, seen window) timeline {
 	x := func(offset int64) int {
 		return leftMargin + int(float64(drawnWidth-leftMargin-20)*float64(offset-seen.Begin)/float64(seen.length()))
 	}
-	t := timeline{Width: drawnWidth}
+	t := timeline{Width: drawnWidth, Seen: seen, Whole: windowOf(events), Left: leftMargin, Right: drawnWidth - 20}
+	for _, e := range events {
+		from, to := max(seen.Begin, e.OffsetMS-e.GapMS), min(seen.End, e.OffsetMS)
+		if e.GapMS <= longPause || from >= to {
+			continue
+		}
+		p := pause{X: x(from), Width: x(to) - x(from), Middle: (x(from) + x(to)) / 2, MS: e.GapMS}
+		if p.Width >= pauseWordsWidth {
+			p.Words = spanInWords(e.GapMS)
+		}
+		t.Pauses = append(t.Pauses, p)
+	}
 	for _, l := range lanesOf {
 		drawn := lane{Words: l.Words, Y: laneHeight/2 + laneHeight*len(t.Lanes)}
 		for _, e := range events {
@@ -237,7 +269,7 @@ func newTimeline(events []view.BurstEvent, seen window) timeline {
 	t.Height = laneHeight*len(t.Lanes) + axisHeight
 	step := tickStep(seen.length())
 	for at := (seen.Begin + step - 1) / step * step; at <= seen.End; at += step {
-		t.Ticks = append(t.Ticks, tick{x(at), spanInWords(at)})
+		t.Ticks = append(t.Ticks, tick{x(at), at, spanInWords(at)})
 	}
 	return t
 }
@@ -295,17 +327,4 @@ func tickStep(length int64) int64 {
 	}
 	const day = 86_400_000
 	return (length/ticksAbout/day + 1) * day
-}
-
-// spanInWords is a time since the beginning, or that something took, in milliseconds.
-func spanInWords(ms int64) string {
-	switch {
-	case ms < 1000:
-		return strconv.FormatInt(ms, 10) + " ms"
-	case ms < 60_000:
-		return strconv.FormatFloat(float64(ms)/1000, 'f', -1, 64) + " s"
-	case ms < 3_600_000:
-		return fmt.Sprintf("%d min %d s", ms/60_000, ms/1000%60)
-	}
-	return fmt.Sprintf("%d h %d min", ms/3_600_000, ms/60_000%60)
 }

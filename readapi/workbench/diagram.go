@@ -27,12 +27,14 @@ type diagramShown struct {
 	Channels      bool   // some of the instructions are noise
 	Noise         bool   // a noise model applies besides
 	Problem       string // of the circuit
+	Drawable      bool   // the problem is of the drawing only
+	Submitted     bool   // it is the circuit of a job
 }
 
 // draw reads a circuit as the form has it, and draws it. Nothing is submitted.
 func (v *visit) draw(text string) diagramShown {
 	if len(text) > maxDrawnBytes {
-		return diagramShown{Problem: "It is too long to be drawn here. It can be submitted all the same."}
+		return diagramShown{Problem: "It is too long to be drawn here.", Drawable: true}
 	}
 	document, err := json.Marshal(circuitOf(text))
 	if err != nil {
@@ -60,7 +62,7 @@ func (v *visit) draw(text string) diagramShown {
 
 func refusedDrawing(err error) diagramShown {
 	if refused, is := errors.AsType[*circuit.Refusal](err); is && (refused.Code == circuit.CodeTooLarge || refused.Code == circuit.CodeTooManyGates) {
-		return diagramShown{Problem: "It is too large to be drawn here: " + refused.Error() + ". It can be submitted all the same."}
+		return diagramShown{Problem: "It is too large to be drawn here: " + refused.Error() + ".", Drawable: true}
 	}
 	return diagramShown{Problem: err.Error()}
 }

@@ -43,17 +43,18 @@ type sessionRow struct {
 
 // cell is a question with what came of it: an answer, or a problem.
 type cell struct {
-	Expression  string
-	SessionID   string
-	Answer      *view.Evaluation
-	Anonymous   bool // nothing was kept: there is no run, receipt or picture
-	Problem     *refusal
-	Suggestions []applied
-	Left        *left // of what may be asked without an account
+	Expression string
+	SessionID  string
+	Account    string // whose cell it is; empty: nobody's
+	Answer     *view.Evaluation
+	Anonymous  bool // nothing was kept: there is no run, receipt or picture
+	Problem    *refusal
+	Told       told
+	Left       *left // of what may be asked without an account
 }
 
 // Again is what evaluates the cell again.
-func (c cell) Again() again { return again{c.Expression, c.SessionID} }
+func (c cell) Again() again { return again{c.Expression, c.SessionID, c.Account} }
 
 // left is what is left of an allowance.
 type left struct{ Limit, Remaining string }
@@ -94,7 +95,7 @@ func (v *visit) showEvaluate(page evaluateShown, problem *refusal) {
 
 // evaluateForm evaluates as the person whom the form was made for: a form of somebody signed in is not evaluated without the account.
 func (v *visit) evaluateForm() {
-	asked := cell{Expression: v.field("expression"), Anonymous: v.field("account") == ""}
+	asked := cell{Expression: v.field("expression"), Account: v.field("account"), Anonymous: v.field("account") == ""}
 	body, route := map[string]string{"expression": asked.Expression}, "/api/public/evaluate"
 	session := v.field("session_id")
 	if !asked.Anonymous {
@@ -105,18 +106,19 @@ func (v *visit) evaluateForm() {
 		}
 	}
 	answer := &view.Evaluation{}
-	reply, problem := v.ask(http.MethodPost, route, body, answer)
-	var found []httpkit.Suggestion
+	var reply *httpkit.Reply
+	problem := v.otherAccount(asked.Account)
+	if problem == nil {
+		reply, problem = v.ask(http.MethodPost, route, body, answer)
+	}
 	if problem != nil {
-		asked.Problem, found = problem, problem.Suggestions
+		asked.Problem, asked.Told = problem, told{Suggestions: apply(asked.Expression, problem.Suggestions)}
 	} else {
-		asked.Answer, found = answer, answer.Suggestions
-		asked.Answer.Warnings = ofEngine(*answer)
+		asked.Answer, asked.Told = answer, toldOf(asked.Expression, answer.Warnings, answer.Suggestions)
 		if limit := reply.Header().Get("X-RateLimit-Limit"); asked.Anonymous && limit != "" {
 			asked.Left = &left{limit, reply.Header().Get("X-RateLimit-Remaining")}
 		}
 	}
-	asked.Suggestions = apply(asked.Expression, found)
 	page := evaluateShown{Examples: examples, SessionID: session, Cells: []cell{asked}}
 	if problem != nil {
 		page.Expression = asked.Expression // to be mended; with scripts the field has not been emptied
@@ -124,18 +126,12 @@ func (v *visit) evaluateForm() {
 	v.showEvaluate(page, problem)
 }
 
-// ofEngine are the warnings that are not the messages of suggestions.
-func ofEngine(e view.Evaluation) (warnings []string) {
-	suggested := map[string]bool{}
-	for _, s := range e.Suggestions {
-		suggested[s.Message] = true
+// otherAccount is why a form that was made for an account is not evaluated as another, which somebody has signed in to since.
+func (v *visit) otherAccount(account string) *refusal {
+	if who := v.who(); account == "" || !who.SignedIn || who.Account == account {
+		return nil
 	}
-	for _, w := range e.Warnings {
-		if !suggested[w] {
-			warnings = append(warnings, w)
-		}
-	}
-	return warnings
+	return &refusal{Problem: *httpkit.InvalidRequest.Problem("this page was opened for another account than the one that is signed in now. Nothing was evaluated: load the page again")}
 }
 
 // apply writes out what an expression would be with each suggestion.
@@ -188,6 +184,11 @@ type receipt struct {
 type finding struct {
 	view.Verification
 	Reason *run.InconclusiveReason
+}
+
+// Told is what was said with the answer.
+func (r receiptShown) Told() told {
+	return toldThen(r.Receipt.Record.Expression, r.Receipt.Record.Warnings)
 }
 
 func (v *visit) runPage() { v.showRun(nil, nil) }

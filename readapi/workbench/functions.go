@@ -16,7 +16,7 @@ import (
 
 // functions are those that templates call.
 var functions = template.FuncMap{
-	"visible": visible, "typeset": typeset, "brief": brief, "linkable": linkable, "basis": view.BasisInWords, "shownBy": view.ShownBy, "reason": reasonInWords, "money": money, "seconds": seconds, "badge": badgeOf, "choice": chosen, "span": spanInWords, "page": url.PathEscape, "scopes": scope.All,
+	"asset": assetAddress, "visible": visible, "typeset": typeset, "brief": brief, "linkable": linkable, "basis": view.BasisInWords, "shownBy": view.ShownBy, "reason": reasonInWords, "price": price, "duration": duration, "count": count, "bytes": bytesInWords, "badge": badgeOf, "choice": chosen, "page": url.PathEscape, "scopes": scope.All,
 }
 
 // visible is a text of anybody's as it can be shown: characters that are not seen, or that change the order in which others are, stand as
@@ -129,26 +129,4 @@ func chosen(value string, all string, values ...string) []option {
 		options = append(options, option{v, badgeOf(v).Words, v == value})
 	}
 	return options
-}
-
-// hundredths are the currencies of which we know that their smallest unit is a hundredth (ISO 4217).
-var hundredths = map[string]bool{"USD": true, "EUR": true, "GBP": true, "CHF": true, "CAD": true, "AUD": true}
-
-// money is an amount in the currency's smallest unit, in words.
-func money(minor int64, currency string) string {
-	if !hundredths[currency] {
-		return fmt.Sprintf("%d of the smallest unit of %s", minor, currency)
-	}
-	return fmt.Sprintf("%d.%02d %s", minor/100, minor%100, currency)
-}
-
-// seconds is a time in milliseconds, in words.
-func seconds(ms int64) string {
-	switch {
-	case ms >= 120_000 && ms%60_000 == 0:
-		return strconv.FormatInt(ms/60_000, 10) + " min"
-	case ms >= 1000 && ms%1000 == 0:
-		return strconv.FormatInt(ms/1000, 10) + " s"
-	}
-	return strconv.FormatInt(ms, 10) + " ms"
 }

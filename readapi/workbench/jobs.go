@@ -1,6 +1,7 @@
 package workbench
 
 import (
+	"bytes"
 	"cmp"
 	"encoding/json"
 	"maps"
@@ -11,6 +12,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"reckon/domain/upload"
 	"reckon/internal/view"
 )
 
@@ -54,7 +56,9 @@ type jobRow struct {
 	Resubmit       bool    `json:"resubmit"`
 	RemainingToday *int64  `json:"jobs_remaining_today"`
 
-	Result json.RawMessage `json:"result"`
+	Result           json.RawMessage `json:"result"`
+	Submitted        json.RawMessage `json:"submitted"` // where it was asked for
+	SubmittedRemoved bool            `json:"submitted_removed"`
 }
 
 // Live tells whether the job can still change.
@@ -96,7 +100,7 @@ func (v *visit) submitForm() {
 		v.showJobs(form, problem)
 		return
 	}
-	v.showJob(made)
+	v.showJob(v.withSubmitted(made))
 }
 
 // circuitOf is a circuit as JSON, or the OpenQASM program that a text is otherwise.
@@ -115,7 +119,69 @@ type jobShown struct {
 	jobRow
 	Answer  *view.Evaluation // of an evaluation
 	Circuit *circuitResult   // of a simulation
-	Cancel  *cancelled       // it was just cancelled
+	Told    told
+	Given   *submitted // what was submitted; nil: it is not known, or not asked for
+	Cancel  *cancelled // it was just cancelled
+}
+
+// submitted is what a job was submitted with.
+type submitted struct {
+	SessionID    string `json:"session_id"`
+	Expression   string
+	Circuit      json.RawMessage
+	Declarations []string
+	RunID        int64          `json:"run_id"`
+	Export       *upload.Export // of a proof
+	Diagram      diagramShown   `json:"-"` // of the circuit
+	Others       string         `json:"-"` // JSON of the fields of a kind that has no form of its own here
+}
+
+// CircuitText is the circuit as it was written: the program, or indented JSON.
+func (s submitted) CircuitText() string {
+	var program struct{ OpenQASM string }
+	if err := json.Unmarshal(s.Circuit, &program); err == nil && program.OpenQASM != "" {
+		return program.OpenQASM
+	}
+	return indented(s.Circuit)
+}
+
+func indented(document []byte) string {
+	var text bytes.Buffer
+	if err := json.Indent(&text, document, "", "  "); err != nil {
+		return string(document)
+	}
+	return text.String()
+}
+
+// givenTo is what a job was submitted with, as its page shows it.
+func (v *visit) givenTo(job jobRow) (*submitted, *refusal) {
+	if len(job.Submitted) == 0 || string(job.Submitted) == "null" {
+		return nil, nil
+	}
+	given := &submitted{}
+	if problem := v.decode(job.Submitted, given); problem != nil {
+		return nil, problem
+	}
+	switch job.Kind {
+	case "evaluate", "proof":
+	case "qsim":
+		if v.r.Header.Get("HX-Request") == "" { // what htmx asks for is the part above, again and again
+			given.Diagram = v.draw(string(given.Circuit))
+		}
+		given.Diagram.Submitted = true
+	default:
+		*given = submitted{Others: indented(job.Submitted)}
+	}
+	return given, nil
+}
+
+// withSubmitted is a job with what was submitted. Where that cannot be had now, the job is shown without.
+func (v *visit) withSubmitted(job jobRow) jobRow {
+	var whole jobRow
+	if _, problem := v.ask(http.MethodGet, "/api/jobs/"+url.PathEscape(job.JobID)+"?submitted=true", nil, &whole); problem == nil {
+		job.Submitted, job.SubmittedRemoved = whole.Submitted, whole.SubmittedRemoved
+	}
+	return job
 }
 
 type cancelled struct {
@@ -175,7 +241,7 @@ func (c *circuitResult) draw() {
 
 func (v *visit) jobPage() {
 	var job jobRow
-	if _, problem := v.ask(http.MethodGet, v.jobAddress(), nil, &job); problem != nil {
+	if _, problem := v.ask(http.MethodGet, v.jobAddress()+"?submitted=true", nil, &job); problem != nil {
 		v.show("job", shown{Title: "Job", Section: "jobs", Problem: problem})
 		return
 	}
@@ -188,12 +254,18 @@ func (v *visit) showJob(job jobRow) { v.showCancelledJob(job, nil) }
 
 func (v *visit) showCancelledJob(job jobRow, after *cancelled) {
 	page := jobShown{jobRow: job, Cancel: after}
-	var problem *refusal
-	if len(job.Result) > 0 && string(job.Result) != "null" {
+	given, problem := v.givenTo(job)
+	page.Given = given
+	if problem == nil && len(job.Result) > 0 && string(job.Result) != "null" {
 		switch job.Kind {
 		case "evaluate":
 			page.Answer = &view.Evaluation{}
 			problem = v.decode(job.Result, page.Answer)
+			expression := ""
+			if given != nil {
+				expression = given.Expression
+			}
+			page.Told = toldOf(expression, page.Answer.Warnings, page.Answer.Suggestions)
 		case "qsim":
 			page.Circuit = &circuitResult{}
 			if problem = v.decode(job.Result, page.Circuit); problem == nil {
@@ -218,7 +290,7 @@ func (v *visit) cancelForm() {
 		return
 	}
 	var job jobRow
-	if _, problem := v.ask(http.MethodGet, v.jobAddress(), nil, &job); problem != nil {
+	if _, problem := v.ask(http.MethodGet, v.jobAddress()+"?submitted=true", nil, &job); problem != nil {
 		v.show("job", shown{Title: "Job", Section: "jobs", Problem: problem})
 		return
 	}

@@ -23,6 +23,7 @@ type keptCell struct {
 	Row       historyRun
 	Receipt   *receipt // nil: the run ended without an answer
 	SessionID string
+	Account   string
 }
 
 // notebook is what is known of a session's earlier evaluations.
@@ -34,9 +35,16 @@ type notebook struct {
 }
 
 // Again is what evaluates a cell again, where it is short enough to stand in the page twice.
-func (k keptCell) Again() again { return again{k.Row.Expression, k.SessionID} }
+func (k keptCell) Again() again { return again{k.Row.Expression, k.SessionID, k.Account} }
 
-type again struct{ Expression, SessionID string }
+// Told is what was said with the answer.
+func (k keptCell) Told() told {
+	t := toldThen(k.Row.Expression, k.Row.Warnings)
+	t.Answered = k.Receipt != nil
+	return t
+}
+
+type again struct{ Expression, SessionID, Account string }
 
 // notebookOf is the notebook of a session: its newest runs among the newest of the account's history, but for one that is shown already.
 func (v *visit) notebookOf(sessionID string, live []sessionRow, shownAlready int64) *notebook {
@@ -59,7 +67,7 @@ func (v *visit) notebookOf(sessionID string, live []sessionRow, shownAlready int
 				n.More = true
 				break
 			}
-			n.Cells = append(n.Cells, keptCell{Row: row, SessionID: sessionID})
+			n.Cells = append(n.Cells, keptCell{Row: row, SessionID: sessionID, Account: v.who().Account})
 		}
 		if n.More || page.Next == nil {
 			break

@@ -2,7 +2,6 @@ package workbench
 
 import (
 	"bytes"
-	"context"
 	"embed"
 	"encoding/json"
 	"errors"
@@ -10,12 +9,10 @@ import (
 	"io/fs"
 	"net/http"
 	"strings"
-	"time"
 	"unicode/utf8"
 
 	"reckon/domain/event"
 	"reckon/internal/httpkit"
-	"reckon/readapi/workbench/htmx"
 )
 
 // Services are what the pages are served from.
@@ -29,20 +26,12 @@ const policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src
 // assetPolicy: what is no page runs and loads nothing.
 const assetPolicy = "default-src 'none'; frame-ancestors 'none'"
 
-// assetsFor is how long browsers keep scripts and styles before they ask whether they are still the same.
-const assetsFor = 5 * time.Minute
-
 // maxFormBytes bounds the form of a page: a JSON body at its limit, each byte of it percent-encoded.
 const maxFormBytes = 3*httpkit.MaxJSONBytes + 64<<10
 
 // Register serves the pages.
 func (s Services) Register() {
-	s.asset("/assets/workbench.css", "text/css; charset=utf-8", read("assets/workbench.css"))
-	s.asset("/assets/workbench.js", "text/javascript; charset=utf-8", read("assets/workbench.js"))
-	s.asset("/assets/notebook.js", "text/javascript; charset=utf-8", read("assets/notebook.js"))
-	s.asset("/assets/completion.js", "text/javascript; charset=utf-8", read("assets/completion.js"))
-	s.asset("/assets/icon.svg", "image/svg+xml", read("assets/icon.svg"))
-	s.asset("/assets/htmx.js", "text/javascript; charset=utf-8", htmx.Script)
+	httpkit.HandleRaw(s.API, http.MethodGet, "/assets/{version}/{name}", 0, s.serveAsset)
 	s.API.ShowProblems(s.problemPage)
 	s.get("/", (*visit).evaluatePage)
 	s.post("/", (*visit).evaluateForm)
@@ -69,19 +58,6 @@ func (s Services) Register() {
 	s.get("/plans", (*visit).plansPage)
 	s.get("/account", (*visit).accountPage)
 	s.post("/account", (*visit).accountForm)
-}
-
-type assetOutput struct {
-	ContentType string `header:"Content-Type"`
-	Policy      string `header:"Content-Security-Policy"`
-	Body        []byte
-}
-
-func (s Services) asset(path, contentType string, body []byte) {
-	httpkit.Handle(s.API, httpkit.Route{Method: http.MethodGet, Path: path, ID: strings.NewReplacer("/", "-", ".", "-").Replace(path[1:]), PublicFor: assetsFor, FixedBody: true, ContentType: contentType},
-		func(context.Context, *struct{}) (*assetOutput, error) {
-			return &assetOutput{ContentType: contentType, Policy: assetPolicy, Body: body}, nil
-		})
 }
 
 func (s Services) get(path string, page func(*visit)) {
@@ -227,11 +203,12 @@ func (v *visit) field(name string) string {
 // person is who reads the page, as far as the page knows.
 type person struct {
 	SignedIn bool
-	Plan     string   // in force; empty: not known
+	Account  string   // id; empty: nobody is signed in
+	Email    string   // empty: the account has none
 	Problem  *refusal // why it is not known who it is
 }
 
-// who asks who reads the page, once.
+// who tells who reads the page, once.
 func (v *visit) who() person {
 	if v.person != nil {
 		return *v.person
@@ -240,13 +217,13 @@ func (v *visit) who() person {
 	if !v.hasSession() {
 		return *v.person
 	}
-	var subscription *struct{ Plan string }
-	switch _, problem := v.ask(http.MethodGet, "/billing/subscription", nil, &subscription); {
+	var account struct {
+		UserID string `json:"user_id"`
+		Email  string
+	}
+	switch _, problem := v.ask(http.MethodGet, "/api/account", nil, &account); {
 	case problem == nil:
-		v.person.SignedIn = true
-		if subscription != nil {
-			v.person.Plan = subscription.Plan
-		}
+		v.person.SignedIn, v.person.Account, v.person.Email = true, account.UserID, account.Email
 	case problem.Status != http.StatusUnauthorized:
 		v.person.Problem = problem
 	}

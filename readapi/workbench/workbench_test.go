@@ -216,7 +216,7 @@ func TestFormsOfOtherSites(t *testing.T) {
 	user := s.NewUser(t)
 	before := s.Evaluated.Load()
 	for path, fields := range map[string]url.Values{
-		"/": {"expression": {"1+1"}, "account": {"1"}}, "/sign-in": {"email": {user.Email}, "password": {user.Password}}, "/sign-up": {"email": {"b@example.com"}, "password": {"correct horse"}}, "/sign-out": {},
+		"/": {"expression": {"1+1"}, "account": {user.ID}}, "/sign-in": {"email": {user.Email}, "password": {user.Password}}, "/sign-up": {"email": {"b@example.com"}, "password": {"correct horse"}}, "/sign-out": {},
 	} {
 		if a := form(t, s, path, user.Cookie, "https://example.org", fields); a.Code() != httpkit.CrossOrigin.Code || a.Header.Get("Set-Cookie") != "" {
 			t.Errorf("%s: %d %.200s", path, a.Status, a.Body)
@@ -273,7 +273,7 @@ func TestSigningIn(t *testing.T) {
 		t.Errorf("%d %s", again.Status, again.Body)
 	}
 	// A form of somebody signed in is not evaluated for a stranger when the session has ended.
-	if a := form(t, s, "/", cookie, s.URL, url.Values{"expression": {"1+1"}, "account": {"1"}}); a.Status != http.StatusUnauthorized || strings.Contains(string(a.Body), "class=\"answer\"") {
+	if a := form(t, s, "/", cookie, s.URL, url.Values{"expression": {"1+1"}, "account": {user.ID}}); a.Status != http.StatusUnauthorized || strings.Contains(string(a.Body), "class=\"answer\"") {
 		t.Errorf("%d %s", a.Status, a.Body)
 	}
 }
@@ -512,4 +512,142 @@ func TestRefusedExpressionsStay(t *testing.T) {
 	if a.Status < 400 || !strings.Contains(string(a.Body), ">Sin[&lt;x</textarea>") {
 		t.Errorf("%d\n%s", a.Status, a.Body)
 	}
+}
+
+// TestJobsShowWhatWasSubmitted: of each kind, as text and the circuit drawn, hostile or not; what is refreshed leaves it in place.
+func TestJobsShowWhatWasSubmitted(t *testing.T) {
+	b := browser.New(t)
+	s := served(t, apitest.Options{})
+	user := signIn(t, b, s)
+	submit := func(body string) (id string) {
+		id, _ = user.Do(t, http.MethodPost, "/api/jobs", body).OK(t).JSON["job_id"].(string)
+		b.Go(s.URL + "/jobs/" + id)
+		return id
+	}
+	const hostile = `"<img src=x onerror=alert(1)>` + "\u202e\"+1"
+	encoded, err := json.Marshal(hostile)
+	if err != nil {
+		t.Fatal(err)
+	}
+	submit(`{"expression":` + string(encoded) + `,"session_id":"s-1"}`)
+	if shown := b.Eval(`plain(document.querySelector("code.submitted"))`); shown != hostile {
+		t.Errorf("%q", shown)
+	}
+	b.Has("#submitted", "s-1")
+	sound(t, b, "a job with its expression")
+	ran := submit(`{"expression":"sin(x)"}`)
+	b.Eval(`(document.querySelector("code.submitted").dataset.kept = "1", "")`)
+	s.RunJob(t, ran)
+	b.Has("#job .answer", "sin(x)") // the stand-in gives it back; the part that is refreshed has it
+	b.Has("#job .suggestions", "Sin[x]")
+	b.Until(`document.querySelector("#job a.apply") && document.querySelector("code.submitted").dataset.kept === "1"`)
+	submit(`{"kind":"qsim","circuit":{"openqasm":"OPENQASM 3; include \"stdgates.inc\"; qubit[2] q; h q[0]; cx q[0], q[1];"}}`)
+	b.Until(`document.querySelectorAll("#submitted .circuit svg").length === 1`)
+	b.Click("#submitted > details summary")
+	b.Has("code.submitted", "OPENQASM 3; include")
+	sound(t, b, "a job with its circuit")
+	submit(`{"kind":"qsim","circuit":{"qubits":2,"gates":[{"gate":"h","target":0}]}}`)
+	b.Click("#submitted > details summary")
+	b.Has("code.submitted", "\"gate\": \"h\"")
+	long := submit(`{"expression":"` + strings.Repeat("1+", 10_000) + `1"}`)
+	if length := b.Eval(`plain(document.querySelector("code.submitted")).length`); length != "20001" {
+		t.Error(length)
+	}
+	s.RemoveBlobs(t)
+	b.Go(s.URL + "/jobs/" + long)
+	b.Has("main", "its text is not kept here any more")
+	sound(t, b, "a job whose text was removed")
+	if a := user.Do(t, http.MethodGet, "/api/jobs/"+long+"?submitted=true", "").OK(t); a.JSON["submitted_removed"] != true || a.JSON["submitted"] != nil {
+		t.Errorf("%s", a.Body)
+	}
+	if a := user.Do(t, http.MethodGet, "/api/jobs/"+ran+"?submitted=true", "").OK(t); a.JSON["submitted_removed"] != nil || !strings.Contains(string(a.Body), `"submitted":{"expression":"sin(x)"}`) {
+		t.Errorf("%s", a.Body)
+	}
+	s.NewUser(t).Do(t, http.MethodGet, "/api/jobs/"+ran+"?submitted=true", "").Want(t, httpkit.NoSuchJob)
+	clean(t, b)
+}
+
+// TestRunsSayWhatWasMeant: a run that is looked at again has its suggestions as its cell had them.
+func TestRunsSayWhatWasMeant(t *testing.T) {
+	b := browser.New(t)
+	s := served(t, apitest.Options{})
+	user := signIn(t, b, s)
+	user.Do(t, http.MethodPost, "/api/evaluate", `{"expression":"sin(x)","session_id":"s-1"}`).OK(t)
+	user.Evaluate(t, "sin(x)").OK(t)
+	for _, path := range []string{"/runs/2", "/?session_id=s-1"} {
+		b.Go(s.URL + path)
+		b.Has(".suggestions", "Sin[x]")
+		b.Has("article", "of the expression as the language reads it")
+		if n := b.Eval(`document.querySelectorAll("article .messages").length + " " + document.querySelectorAll("article a.apply").length`); n != "0 1" {
+			t.Errorf("%s: %s", path, n)
+		}
+		sound(t, b, path)
+	}
+	clean(t, b)
+}
+
+// TestNumbersInTheReadersForm: numbers, times and prices are written as the browser's language has them, and keep their values.
+func TestNumbersInTheReadersForm(t *testing.T) {
+	b := browser.New(t)
+	s := served(t, apitest.Options{})
+	b.Speak("de-DE")
+	b.Go(s.URL + "/plans")
+	for _, want := range []string{"12,00 $", "15 Min.", "2.000", "16,8 MB"} {
+		b.Until(`document.querySelector("main").innerText.replace(/\s/g, " ").includes("` + want + `")`)
+	}
+	if value := b.Eval(`[...document.querySelectorAll("data")].find((e) => e.textContent.includes("MB")).value`); value != "16777216" {
+		t.Error(value)
+	}
+	b.Go(s.URL + "/reference/Factor")
+	b.Until(`/^\d\d\.\d\d\.\d{4}$/.test(document.querySelector(".cell time").textContent)`)
+	for ms, want := range map[int]string{0: "0 ms", 999: "999 ms", 1500: "1,5 Sek.", 59_999: "59,999 Sek.", 60_000: "1 Min.", 61_000: "1 Min. 1 Sek.", 3_660_000: "1 Std. 1 Min."} {
+		if got := b.Eval(fmt.Sprintf(`duration(%d).replace(/\s/g, " ")`, ms)); got != want {
+			t.Errorf("%d: %q, not %q", ms, got, want)
+		}
+	}
+	sound(t, b, "plans in another language's form")
+	clean(t, b)
+}
+
+// TestPagesSayWhoIsSignedIn: in their head and on the account's page, from both of which one signs out; a form of one account's page is
+// not evaluated as another.
+func TestPagesSayWhoIsSignedIn(t *testing.T) {
+	b := browser.New(t)
+	s := served(t, apitest.Options{})
+	user := signIn(t, b, s)
+	b.Has("header .person", user.Email)
+	b.Go(s.URL + "/account")
+	b.Has("main", user.Email)
+	b.Has("main", user.ID)
+	sound(t, b, "the account")
+	other := s.NewUser(t)
+	before := s.Evaluated.Load()
+	a := form(t, s, "/", other.Cookie, s.URL, url.Values{"expression": {"1+1"}, "account": {user.ID}})
+	if a.Status != http.StatusBadRequest || !strings.Contains(string(a.Body), "opened for another account") || s.Evaluated.Load() != before {
+		t.Errorf("%d %.2000s", a.Status, a.Body)
+	}
+	b.Click(`main form[action="/sign-out"] button`)
+	b.Until(`location.pathname === "/" && document.querySelector('a[href="/sign-up"]')`)
+	if strings.Contains(b.Eval("document.documentElement.outerHTML"), user.Email) {
+		t.Error("the page says who was signed in")
+	}
+	whose := user.Do(t, http.MethodGet, "/api/account", "").OK(t)
+	if whose.JSON["user_id"] != user.ID || whose.JSON["email"] != user.Email || whose.JSON["plan"] != "free" {
+		t.Errorf("%s", whose.Body)
+	}
+	clean(t, b)
+}
+
+// TestScriptsShowWhatIsNotSeen: what the scripts write of an uploaded file has every character, in its order.
+func TestScriptsShowWhatIsNotSeen(t *testing.T) {
+	b := browser.New(t)
+	s := served(t, apitest.Options{})
+	signIn(t, b, s)
+	b.Go(s.URL + "/proofs")
+	b.Eval(`upload(new File(['{"meta":{"exporter":{"name":"lean4export","version":"1"},"format":{"version":"3.1.0"},"lean":{"version":"4.9\\u202e<b>","githash":"x"}}}\n'], "z\u202enosj.ndjson"))`)
+	b.Has("#uploaded", "zU+202Enosj.ndjson")
+	b.Has("#uploaded", "4.9U+202E<b>")
+	b.Has("#uploaded", "SHA-256")
+	sound(t, b, "an upload")
+	clean(t, b)
 }

@@ -31,8 +31,9 @@ func (j *Jobs) Declare() commands.JobKind {
 				Doc:     "qubits, shots, seed and gates, each with gate, target, control, angle; or, instead of gates, openqasm: the text of an OpenQASM 2 or 3 program (an extension); more in docs/circuits.md",
 				Example: `{"qubits":2,"shots":1000,"gates":[{"gate":"h","target":0},{"gate":"cx","control":0,"target":1}]}`,
 			}},
-			Result:     "counts, shots, seed, probabilities, statevector, expectations, marginals, depth, gate_counts, bit_order, engine, trajectories, npy, omitted, warnings, memory; points, of a sweep",
-			ResultType: reflect.TypeFor[circuit.SweepResult](),
+			PayloadField: "circuit",
+			Result:       "counts, shots, seed, probabilities, statevector, expectations, marginals, depth, gate_counts, bit_order, engine, trajectories, npy, omitted, warnings, memory; points, of a sweep",
+			ResultType:   reflect.TypeFor[circuit.SweepResult](),
 			Refusals: []job.Refusal{{
 				Code: codeMalformed, Title: "The circuit cannot be run as it is",
 				Help: "`detail` names the gate, or the line and column of the program, and what is wrong with it; the message in `errors` is the stable name of the reason (`unknown_gate`, `qubits_out_of_range`, …). No slot was spent.",

@@ -10,9 +10,11 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	"io/fs"
 	"log/slog"
 	"net/http"
 	"net/netip"
+	"os"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -98,6 +100,8 @@ type Server struct {
 	Closing      chan struct{}          // close it to end long polls
 	Evaluated    *atomic.Int64          // what the engine was asked to evaluate
 
+	blobs string // folder of the blobs
+
 	mu      sync.Mutex
 	away    bool
 	watched map[string]int // requests that wait, by job
@@ -121,6 +125,22 @@ func (s *Server) notifyJobEnded(jobID string) (<-chan struct{}, func()) {
 	return notified, func() {
 		stop()
 		count(-1)
+	}
+}
+
+// RemoveBlobs removes every blob that is stored, as nobody should.
+func (s *Server) RemoveBlobs(t testing.TB) {
+	t.Helper()
+	removed := 0
+	must(t, filepath.WalkDir(s.blobs, func(path string, entry fs.DirEntry, err error) error {
+		if err != nil || len(entry.Name()) != 64 || entry.IsDir() {
+			return err
+		}
+		removed++
+		return os.Remove(path)
+	}))
+	if removed == 0 {
+		t.Fatal("there are no blobs")
 	}
 }
 
@@ -229,7 +249,8 @@ func Start(t testing.TB, o Options) *Server {
 	log := store{server.Store, server}
 
 	folder := t.TempDir()
-	kept, err := blobs.OpenFolder(filepath.Join(folder, "blobs"))
+	server.blobs = filepath.Join(folder, "blobs")
+	kept, err := blobs.OpenFolder(server.blobs)
 	must(t, err)
 	states, err := statefiles.Open(filepath.Join(folder, "statevectors"), statefiles.Limits{
 		Age: cmp.Or(o.StateAge, 24*time.Hour), AccountBytes: cmp.Or(o.StateBytes, 64<<20), TotalBytes: 64 << 20,
@@ -302,9 +323,9 @@ func Start(t testing.TB, o Options) *Server {
 	must(t, err)
 	must(t, readapi.Services{
 		Reference: about, Transparency: readapi.Transparency{Origin: Origin, Interval: 10 * time.Second},
-		Streams: streams, Blobs: kept, States: states, Models: models, TokenUse: who.LastUsed, Grants: who.OAuthGrants, SignIns: who.SignIns,
-		JobView: jobView,
-		Plans:   o.Plans, Rules: o.Rules, Signer: signer, Now: server.Clock.Now,
+		Streams: streams, Blobs: kept, States: states, Models: models, TokenUse: who.LastUsed, Grants: who.OAuthGrants, SignIns: who.SignIns, EmailOf: who.EmailOf,
+		JobView: jobView, JobKinds: submittable.Declarations(),
+		Plans: o.Plans, Rules: o.Rules, Signer: signer, Now: server.Clock.Now,
 		Wait: projector.Wait, IsReady: projector.IsReady, Writes: writes, LogID: projector.LogID(), SessionIdle: sessionIdle,
 		Busy: func(string, string, int) bool { return false },
 		Health: readapi.Health{

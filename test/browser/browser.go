@@ -129,6 +129,13 @@ func (b *Tab) Show(width, height int64, scheme string) {
 	b.must(err)
 }
 
+// Speak sets the language whose form of numbers and times the browser writes, as de-DE.
+func (b *Tab) Speak(language string) {
+	b.t.Helper()
+	_, err := chromedp.Call(b.ctx, emulation.SetLocaleOverride, emulation.SetLocaleOverrideParams{Locale: language})
+	b.must(err)
+}
+
 // Eval is the value of a JavaScript expression as text; promises are awaited.
 func (b *Tab) Eval(expression string) string {
 	b.t.Helper()

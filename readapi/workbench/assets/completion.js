@@ -62,9 +62,9 @@
       option.id = "completion-" + i;
       option.setAttribute("role", "option");
       option.setAttribute("aria-selected", "false");
-      name.textContent = row.name;
+      say(name, row.name);
       text.className = "small";
-      text.textContent = ` ${row.status === "supported" ? "" : row.status + ". "}${row.summary}`;
+      say(text, ` ${row.status === "supported" ? "" : row.status + ". "}${row.summary}`);
       option.append(name, text);
       return option;
     }));
@@ -112,9 +112,9 @@
     if (!entry) return about.replaceChildren();
     const link = document.createElement("a"), status = document.createElement("span"), forms = document.createElement("code");
     link.href = "/reference/" + encodeURIComponent(entry.name);
-    link.textContent = entry.name;
-    status.textContent = ` (${entry.status}): ${entry.summary} `;
-    forms.textContent = entry.usage.slice(0, 2).map((usage) => usage.form).join("   ");
+    say(link, entry.name);
+    say(status, ` (${entry.status}): ${entry.summary} `);
+    say(forms, entry.usage.slice(0, 2).map((usage) => usage.form).join("   "));
     about.replaceChildren(link, status, forms);
   }
 
@@ -174,6 +174,6 @@
     for (const each of $$("#cells code[title]")) each.removeAttribute("title");
     if (!/^[A-Z]/.test(name)) return;
     const entry = await entryOf(name);
-    if (entry && hovered === name) code.title = `${entry.name} (${entry.status}): ${entry.summary}\n${entry.usage.slice(0, 2).map((usage) => usage.form).join("\n")}`;
+    if (entry && hovered === name) code.title = seen(`${entry.name} (${entry.status}): ${entry.summary}\n${entry.usage.slice(0, 2).map((usage) => usage.form).join("\n")}`);
   });
 })();

@@ -14,16 +14,51 @@ function plain(element) {
   return copy.textContent;
 }
 
-/** Times in the reader's own zone and form. */
+/** A text with characters that are not seen, or that turn the order of others round, as their code points. */
+const seen = (text) => String(text).replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}\u2800]/gu, (c) => (c === "\n" || c === "\t" ? c : "U+" + c.codePointAt(0).toString(16).toUpperCase().padStart(4, "0")));
+
+/** Writes a text, of anybody's, into an element: all texts that the scripts put on a page go this way. */
+function say(element, text) {
+  element.textContent = seen(text);
+}
+
+const written = (options) => (n) => new Intl.NumberFormat(undefined, options).format(n);
+const inUnit = (unit, maximumFractionDigits = 0) => written({ style: "unit", unit, unitDisplay: "short", maximumFractionDigits });
+
+/** A time in milliseconds: two units at the most. */
+function duration(ms) {
+  if (ms < 1000) return inUnit("millisecond")(ms);
+  if (ms < 60_000) return inUnit("second", 3)(ms / 1000);
+  const [size, unit, rest, smaller] = ms < 3_600_000 ? [60_000, "minute", 1000, "second"] : [3_600_000, "hour", 60_000, "minute"];
+  const more = Math.floor((ms % size) / rest);
+  return inUnit(unit)(Math.floor(ms / size)) + (more ? " " + inUnit(smaller)(more) : "");
+}
+
+/** Numbers of the page by what they are of. */
+const numbers = {
+  count: written(),
+  duration,
+  bytes: (n) => (n < 10_000 ? written({ style: "unit", unit: "byte", unitDisplay: "long" })(n) : n < 10_000_000 ? inUnit("kilobyte", 1)(n / 1000) : inUnit("megabyte", 1)(n / 1e6)),
+  price: (n, element) => written({ style: "currency", currency: element.dataset.currency })(n),
+};
+
+/** Times in the reader's own zone and form; a day is one of UTC, and stays it. */
 function localize(within) {
   for (const time of $$("time[datetime]", within)) {
     const date = new Date(time.dateTime);
     if (time.dataset.shown || isNaN(date)) continue;
     time.dataset.shown = "1";
     time.title = time.dateTime;
-    time.textContent = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "medium" }).format(date);
+    const day = /^\d{4}-\d\d-\d\d$/.test(time.dateTime);
+    time.textContent = new Intl.DateTimeFormat(undefined, day ? { dateStyle: "medium", timeZone: "UTC" } : { dateStyle: "medium", timeStyle: "medium" }).format(date);
   }
-  for (const number of $$("data[value]", within)) number.textContent = new Intl.NumberFormat().format(Number(number.value));
+  for (const number of $$("[data-as]", within)) {
+    const value = Number(number.value ?? number.dataset.value), write = numbers[number.dataset.as];
+    if (write && Number.isFinite(value) && Math.abs(value) <= Number.MAX_SAFE_INTEGER) {
+      number.textContent = write(value, number); // the browser's own text, as the one above
+      if (number.title !== undefined && number.dataset.as !== "count") number.title = `${number.value}${{ duration: " ms", bytes: " bytes" }[number.dataset.as] ?? ""}`; // exactly
+    }
+  }
 }
 
 /** The canonical serialization of a receipt's record: keys sorted, no whitespace, ASCII. */
@@ -37,16 +72,25 @@ function canonical(value) {
 
 const bytesOf = (base64) => Uint8Array.from(atob(base64.replace(/-/g, "+").replace(/_/g, "/")), (c) => c.charCodeAt(0));
 
+/** Nothing was learned: it is not that something is wrong. */
+class NotKnown extends Error {}
+
 async function fetchJSON(address) {
-  const answer = await fetch(address, { credentials: "same-origin", cache: "no-store", redirect: "error" });
-  const body = await answer.json();
-  if (!answer.ok) throw new Error(body.detail ?? `the service answered ${answer.status}`);
+  let answer, body;
+  try {
+    answer = await fetch(address, { credentials: "same-origin", cache: "no-store", redirect: "error" });
+    body = await answer.json();
+  } catch {
+    throw new NotKnown("the service did not answer");
+  }
+  if (answer.status === 401) throw new NotKnown("you are signed out; sign in again to have it checked");
+  if (!answer.ok) throw new NotKnown(body.detail ?? `the service answered ${answer.status}`);
   return body;
 }
 
 /** What a receipt shows, checked in this browser against the published keys and against the cell it stands in. Throws why it does not hold. */
 async function checkReceipt(run, cell) {
-  if (!globalThis.crypto?.subtle) throw new Error("this browser checks signatures only on pages over https or of this machine itself; download the receipt and check it elsewhere");
+  if (!globalThis.crypto?.subtle) throw new NotKnown("this browser checks signatures only on pages over https or of this machine itself; download the receipt and check it elsewhere");
   const [receipt, set] = await Promise.all([fetchJSON(`/api/receipts/${run}`), fetchJSON("/.well-known/service-keys.json")]);
   const bytes = new TextEncoder().encode(canonical(receipt.record));
   if (new TextDecoder().decode(bytes) !== receipt.canonical_form) throw new Error("its canonical form is not that of its record");
@@ -70,14 +114,15 @@ async function checkReceipt(run, cell) {
 async function showReceiptCheck(button) {
   const cell = button.closest(".cell"), shown = $("output.receipt", cell);
   button.disabled = true;
-  shown.replaceChildren("Checking…");
+  say(shown, "Checking…");
   const said = document.createElement("p");
   try {
-    said.textContent = "✓ " + (await checkReceipt(button.dataset.run, cell));
+    say(said, "✓ " + (await checkReceipt(button.dataset.run, cell)));
     said.className = "good";
   } catch (error) {
-    said.textContent = `✗ The receipt was not verified: ${error.message}.`;
-    said.className = "bad";
+    const unknown = error instanceof NotKnown;
+    say(said, unknown ? `– Whether the receipt holds is not known: ${error.message}.` : `✗ The receipt does not hold: ${error.message}.`);
+    said.className = unknown ? "open" : "bad";
   }
   shown.replaceChildren(said);
   button.disabled = false;
@@ -149,17 +194,14 @@ document.addEventListener("keypress", (event) => evaluates(event) && event.preve
 
 const state = (text) => {
   const status = $("#state");
-  if (status) status.textContent = text;
+  if (status) say(status, text);
 };
-
-/** A text with characters that are not seen, or that turn the order of others round, as their code points. */
-const seen = (text) => text.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, (c) => "U+" + c.codePointAt(0).toString(16).toUpperCase().padStart(4, "0"));
 
 /** Uploads a proof as it is, and fills in its id. */
 async function upload(file) {
   const said = $("#uploaded");
   $("#upload").value = ""; // the id of an earlier file is not that of this one
-  said.textContent = "Uploading…";
+  say(said, "Uploading…");
   try {
     const headers = { "Content-Type": "application/x-ndjson" };
     if (/\.gz$/.test(file.name)) Object.assign(headers, { "Content-Type": "application/gzip", "Content-Encoding": "gzip" });
@@ -167,10 +209,10 @@ async function upload(file) {
     const body = await answer.json();
     if (!answer.ok) throw new Error(body.detail ?? `the service answered ${answer.status}`);
     $("#upload").value = body.upload_id;
-    said.textContent = `${seen(file.name)}: ${new Intl.NumberFormat().format(body.export_bytes)} bytes, Lean ${body.lean?.version ?? "of no version given"}, SHA-256 ${body.export_sha256}`;
+    say(said, `${file.name}: ${new Intl.NumberFormat().format(body.export_bytes)} bytes, Lean ${body.lean?.version ?? "of no version given"}, SHA-256 ${body.export_sha256}`);
     $("#declarations").focus();
   } catch (error) {
-    said.textContent = `${seen(file.name)} was not taken: ${error.message}`;
+    say(said, `${file.name} was not taken: ${error.message}`);
   }
 }
 
@@ -202,7 +244,7 @@ const scrolled = new Map();
 function away(text) {
   const note = $("#away");
   note.hidden = !text;
-  if (note.textContent !== text) note.textContent = text;
+  if (note.textContent !== text) say(note, text);
 }
 document.addEventListener("htmx:sendError", (event) => {
   if (event.detail.elt.matches("[data-refresh]")) away("The service does not answer: this list is as it was, and is asked for again.");
