@@ -1,11 +1,15 @@
 package workbench_test
 
 import (
+	"crypto/sha256"
+	"encoding/base64"
 	"encoding/json"
 	"fmt"
 	"io"
 	"net/http"
 	"net/url"
+	"regexp"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -649,5 +653,161 @@ func TestScriptsShowWhatIsNotSeen(t *testing.T) {
 	b.Has("#uploaded", "4.9U+202E<b>")
 	b.Has("#uploaded", "SHA-256")
 	sound(t, b, "an upload")
+	clean(t, b)
+}
+
+// TestAssetsNameTheirContent: each that a page loads is kept for ever under its address; under that of another build it is what there is, and not kept.
+func TestAssetsNameTheirContent(t *testing.T) {
+	s := apitest.Start(t, apitest.Options{})
+	page := string(s.Do(t, http.MethodGet, "/", "").OK(t).Body)
+	loaded := regexp.MustCompile(`(?:src|href)="(/assets/[^"]+)"`).FindAllStringSubmatch(page, -1)
+	if len(loaded) < 6 {
+		t.Fatalf("%d assets", len(loaded))
+	}
+	for _, found := range loaded {
+		parts := strings.Split(found[1], "/")
+		a := s.Do(t, http.MethodGet, found[1], "").OK(t)
+		sum := sha256.Sum256(a.Body)
+		if parts[2] != base64.RawURLEncoding.EncodeToString(sum[:12]) || a.Header.Get("Cache-Control") != "public, max-age=31536000, immutable" || a.Header.Get("X-Content-Type-Options") != "nosniff" ||
+			!strings.Contains(a.Header.Get("Content-Security-Policy"), "default-src 'none'") {
+			t.Errorf("%s: %v", found[1], a.Header)
+		}
+		old := s.Do(t, http.MethodGet, "/assets/AAAAAAAAAAAAAAAA/"+parts[3], "").OK(t)
+		if string(old.Body) != string(a.Body) || old.Header.Get("Cache-Control") != "no-cache" {
+			t.Errorf("%s of another build: %v", parts[3], old.Header)
+		}
+	}
+	s.Do(t, http.MethodGet, "/assets/x/nothing.js", "").Want(t, httpkit.NoSuchRoute)
+	s.Do(t, http.MethodGet, "/assets/x/..%2Fworkbench.go", "").Want(t, httpkit.NoSuchRoute)
+}
+
+// TestTooMuchIsAPage: a form that is larger than the service takes is refused with a page, and so is a body that is too large for its route.
+func TestTooMuchIsAPage(t *testing.T) {
+	s := apitest.Start(t, apitest.Options{})
+	user := s.NewUser(t)
+	for what, expression := range map[string]string{"the form": strings.Repeat("x", 4<<20), "the body of the route": strings.Repeat("x", 2<<20)} {
+		a := form(t, s, "/", user.Cookie, s.URL, url.Values{"expression": {expression}, "account": {user.ID}})
+		if a.Status != http.StatusRequestEntityTooLarge || a.Header.Get("Content-Type") != "text/html; charset=utf-8" || !strings.Contains(string(a.Body), "too_large") || !strings.Contains(string(a.Body), `role="alert"`) {
+			t.Errorf("%s: %d %v %.400s", what, a.Status, a.Header, a.Body)
+		}
+	}
+	if s.Evaluated.Load() != 0 {
+		t.Error("it was evaluated")
+	}
+}
+
+// TestTimelineByPointerAndKeys: what is dragged over is looked at closer, Shift moves, Ctrl and the wheel zoom, and keys do the same.
+func TestTimelineByPointerAndKeys(t *testing.T) {
+	b := browser.New(t)
+	s := served(t, apitest.Options{})
+	user := signIn(t, b, s)
+	for i := range 8 {
+		user.Evaluate(t, fmt.Sprintf("%d+%d", i, i)).OK(t)
+		s.Clock.Pass(20 * time.Second)
+		if i == 3 {
+			s.Clock.Pass(2 * time.Minute)
+		}
+	}
+	b.Go(s.URL + "/bursts")
+	b.Until(`document.querySelector("td a") || (location.reload(), false)`)
+	b.Click("td a")
+	b.Until(`document.querySelectorAll("svg.timeline path").length === 8 && document.querySelectorAll("svg.timeline .pause").length === 1`)
+	b.Until(`document.querySelector("svg.timeline").textContent.includes("2 min 20 sec")`)
+	b.Eval(`(document.querySelector("svg.timeline").scrollIntoView(), "")`)
+	span := func() (begin, end int) {
+		if _, err := fmt.Sscan(b.Eval(`(({ begin, end }) => begin + " " + end)(document.querySelector("svg.timeline").dataset)`), &begin, &end); err != nil {
+			t.Fatal(err)
+		}
+		return begin, end
+	}
+	changed := func(what string, do func()) {
+		t.Helper()
+		before := b.Eval(`JSON.stringify(document.querySelector("svg.timeline").dataset)`)
+		do()
+		b.Until(`JSON.stringify(document.querySelector("svg.timeline")?.dataset) !== ` + strconv.Quote(before) + ` && document.querySelector("svg.timeline")`)
+	}
+	// drag presses at one part of the drawing's width and lets go at another.
+	drag := func(from, to float64, shift bool) {
+		b.Eval(fmt.Sprintf(`((from, to, shiftKey) => {
+			const svg = document.querySelector("svg.timeline"), at = svg.getBoundingClientRect();
+			const send = (kind, part) => svg.dispatchEvent(new PointerEvent(kind, { bubbles: true, cancelable: true, button: 0, pointerType: "mouse", shiftKey, clientX: at.left + part * at.width, clientY: at.top + 30 }));
+			svg.setPointerCapture = () => {};
+			send("pointerdown", from); send("pointermove", to); send("pointerup", to);
+			return "";
+		})(%g, %g, %t)`, from, to, shift))
+	}
+	wholeBegin, wholeEnd := span()
+	changed("drag", func() { drag(0.3, 0.6, false) })
+	begin, end := span()
+	if begin <= wholeBegin || end >= wholeEnd || end-begin > (wholeEnd-wholeBegin)/2 {
+		t.Errorf("dragged: %d to %d of %d to %d", begin, end, wholeBegin, wholeEnd)
+	}
+	b.Until(`location.search.includes("begin=") && document.activeElement.matches("#timeline .scroll")`)
+	changed("move", func() { drag(0.4, 0.6, true) })
+	if moved, movedEnd := span(); moved >= begin || movedEnd-moved != end-begin {
+		t.Errorf("moved to %d to %d from %d to %d", moved, movedEnd, begin, end)
+	}
+	sound(t, b, "a part of a timeline")
+	for _, key := range []struct {
+		press string
+		wants func(begin, end, earlierBegin, earlierEnd int) bool
+	}{
+		{"+", func(begin, end, a, z int) bool { return end-begin < z-a }}, {">", func(begin, end, a, z int) bool { return begin > a && end-begin == z-a }},
+		{"<", func(begin, _, a, _ int) bool { return begin < a }}, {"-", func(begin, end, a, z int) bool { return end-begin > z-a }},
+		{"0", func(begin, end, _, _ int) bool { return begin == wholeBegin && end == wholeEnd }},
+	} {
+		b.Until(`document.activeElement.matches("#timeline .scroll")`)
+		earlierBegin, earlierEnd := span()
+		changed(key.press, func() { b.Press(key.press) })
+		if begin, end := span(); !key.wants(begin, end, earlierBegin, earlierEnd) {
+			t.Errorf("%s: %d to %d, after %d to %d", key.press, begin, end, earlierBegin, earlierEnd)
+		}
+	}
+	b.Until(`location.search === ""`)
+	changed("wheel", func() {
+		b.Eval(`(svg => { const at = svg.getBoundingClientRect(); svg.dispatchEvent(new WheelEvent("wheel", { bubbles: true, cancelable: true, ctrlKey: true, deltaY: -100, clientX: at.left + at.width / 2, clientY: at.top + 30 })); return "" })(document.querySelector("svg.timeline"))`)
+	})
+	if begin, end := span(); begin <= wholeBegin || end >= wholeEnd {
+		t.Errorf("the wheel shows %d to %d", begin, end)
+	}
+	clean(t, b)
+}
+
+// TestBracketsAreMarked: the one at the caret and its partner, in the language and in circuits; what stands in strings and comments is none.
+func TestBracketsAreMarked(t *testing.T) {
+	b := browser.New(t)
+	s := served(t, apitest.Options{})
+	marks := func(field, text string, caret int) string {
+		b.Eval(fmt.Sprintf(`((field, text, caret) => { field.focus(); field.value = text; field.setSelectionRange(caret, caret); field.dispatchEvent(new Event("input", { bubbles: true })); return "" })(document.querySelector(%q), %s, %d)`, field, strconv.Quote(text), caret))
+		return b.Eval(`(back => { let at = 0; const found = []; for (const node of back.childNodes) { if (node.nodeName === "MARK") found.push(node.className + at); at += node.textContent.length } return found.join() })(document.querySelector("` + field + `").previousElementSibling)`)
+	}
+	b.Go(s.URL + "/")
+	for _, c := range []struct {
+		text  string
+		caret int
+		want  string
+	}{
+		{"f[x, {1, 2}]", 12, "pair1,pair11"}, {"f[x, {1, 2}]", 1, "pair1,pair11"}, {"f[x, {1, 2}]", 6, "pair5,pair10"}, {"f[x", 2, "alone1"}, {"(x]", 3, "alone2"}, {"f[\"]\"]", 6, "pair1,pair5"}, {"f[(* ] (* ) *) *) x]", 20, "pair1,pair19"},
+		{"\"[\"", 2, ""}, {"x + y", 3, ""}, {"\"\\\"[\" (", 7, "alone6"},
+	} {
+		if got := marks("#expression", c.text, c.caret); got != c.want {
+			t.Errorf("%q at %d: %q, not %q", c.text, c.caret, got, c.want)
+		}
+	}
+	marks("#expression", "f[x", 2)
+	b.Has(".editor [role=status]", "The bracket [ has no partner.")
+	// A bracket is marked where it stands: the text behind the field is as tall as the one in it.
+	if tall := b.Eval(`(field => { field.value = ("a long name ".repeat(40) + "f[x]\n").repeat(3); field.focus(); field.setSelectionRange(field.value.length - 1, field.value.length - 1); field.dispatchEvent(new Event("input")); return field.scrollHeight - field.previousElementSibling.scrollHeight })(document.querySelector("#expression"))`); tall != "0" {
+		t.Errorf("%s px apart", tall)
+	}
+	sound(t, b, "marked brackets")
+	signIn(t, b, s)
+	b.Go(s.URL + "/jobs")
+	b.Click("main details:nth-of-type(2) summary")
+	if got := marks("#circuit", "gate g q { // }\n}", 17); got != "pair9,pair16" {
+		t.Error(got)
+	}
+	b.Until(`document.querySelector("#diagram .note")`)
+	sound(t, b, "marked brackets of a circuit")
 	clean(t, b)
 }

@@ -83,6 +83,7 @@
     const again = () => mark(field, back, said, comment);
     for (const kind of ["input", "focus", "blur"]) field.addEventListener(kind, again);
     field.addEventListener("scroll", () => { back.scrollTop = field.scrollTop; });
+    new ResizeObserver(again).observe(field);
     document.addEventListener("selectionchange", () => document.activeElement === field && again());
   }
 })();
