@@ -41,13 +41,17 @@ type auditSource struct {
 
 type auditLogCmd struct {
 	auditSource
-	Blobs          string        `help:"The blobs: their folder, or s3://BUCKET/PREFIX as serve takes it; default: blobs in the data folder. none: they are not looked at." placeholder:"DIR"`
-	Keys           string        `help:"File with the public keys that were handed out, as /.well-known/ and the API serve them (JWK set), kept where the operator cannot write." type:"path" placeholder:"FILE"`
-	Anchor         []string      `help:"File with the output of an earlier reckon node verify, kept where the operator cannot write; may be given more than once." type:"path" placeholder:"FILE"`
-	ReadModels     string        `help:"Database whose read models are compared row by row: sqlite:PATH or postgres://…; default: readmodels.db in the data folder. none: none are." placeholder:"ADDRESS"`
-	Recheck        bool          `help:"Have the kernel judge the export of every certificate once more; it needs the blobs."`
-	RecheckTimeout time.Duration `help:"Give up on one certificate after this long." default:"1h" placeholder:"D"`
-	JSON           bool          `help:"Print JSON." name:"json"`
+	Blobs           string        `help:"The blobs: their folder, or s3://BUCKET/PREFIX as serve takes it; default: blobs in the data folder. none: they are not looked at." placeholder:"DIR"`
+	Keys            string        `help:"File with the public keys that were handed out, as /.well-known/ and the API serve them (JWK set), kept where the operator cannot write." type:"path" placeholder:"FILE"`
+	Anchor          []string      `help:"File with the output of an earlier reckon node verify, kept where the operator cannot write; may be given more than once." type:"path" placeholder:"FILE"`
+	ReadModels      string        `help:"Database whose read models are compared row by row: sqlite:PATH or postgres://…; default: readmodels.db in the data folder. none: none are." placeholder:"ADDRESS"`
+	Recheck         bool          `help:"Have the kernel judge the export of every certificate once more; it needs the blobs."`
+	RecheckTimeout  time.Duration `help:"Give up on one certificate after this long." default:"1h" placeholder:"D"`
+	Reverify        bool          `help:"Ask the checker once more about every answer that has a verdict; it needs the blobs and the engine."`
+	ReverifyTimeout time.Duration `help:"Give up on one answer after this long." default:"2m" placeholder:"D"`
+	ReverifyFrom    uint64        `help:"Leave out answers logged before this position: where an audit that was stopped said to go on." placeholder:"POSITION"`
+	Engine          string        `help:"Folder of the engine's environment, as reckon engine install made it in a data folder; default: engine in the data folder." type:"path" placeholder:"DIR"`
+	JSON            bool          `help:"Print JSON." name:"json"`
 }
 
 // Run exits 0 when nothing is wrong, 1 with findings, 2 when the log could not be read.
@@ -79,6 +83,17 @@ func (c *auditLogCmd) Run() error {
 		config.Recheck = func(ctx context.Context, one audit.Certified) ([]audit.Finding, error) {
 			return recheckFindings(ctx, judge, config.Blobs, one, c.RecheckTimeout)
 		}
+	}
+	if c.Reverify {
+		if config.Blobs == nil {
+			return errors.New("--reverify: long expressions and answers are in the blobs; name their folder with --blobs")
+		}
+		ask, stopEngine, err := c.reverify(ctx)
+		if err != nil {
+			return err
+		}
+		defer stopEngine()
+		config.Reverify = ask
 	}
 	config.ReadModels = c.readModels(config.Blobs != nil)
 	display := progress.New(os.Stderr, slog.Default())
@@ -257,6 +272,11 @@ func readKeySet(path string) (map[string]ed25519.PublicKey, error) {
 
 func showAudit(display *progress.Display, p auditor.Progress) {
 	display.Show(func() []progress.Task {
+		if p.ToReverify > 0 {
+			rate := float64(p.Reverified) / p.Elapsed.Seconds()
+			left := max(0, p.ToReverify-p.Reverified)
+			return []progress.Task{{Name: "verifying again", Done: min(1, float64(p.Reverified)/float64(p.ToReverify)), Left: time.Duration(float64(left) / max(rate, 1e-9) * float64(time.Second)), Unit: "answers", Rate: rate}}
+		}
 		task := progress.Task{Name: "auditing", Done: -1, Left: -1, Unit: "events", Rate: float64(p.Events) / p.Elapsed.Seconds(), Extra: fmt.Sprintf("position %d, %d findings", p.Position, p.Findings)}
 		if p.Head > 0 {
 			task.Done = min(1, float64(p.Position)/float64(p.Head))
@@ -288,6 +308,8 @@ func printAudit(out io.Writer, r auditor.Report) error {
 			said = "not checked: the source has no hash chain"
 		case check.Name == audit.CheckRecheck && r.Rechecked == 0:
 			said = "not checked: --recheck was not given, or there is no certificate"
+		case check.Name == audit.CheckReverify && r.Reverified == 0:
+			said = "not checked: --reverify was not given, or no answer has a verdict"
 		case check.Name == audit.CheckTables && !r.Tables:
 			said = "not checked: no database of read models, or no blobs, were named"
 		}

@@ -41,6 +41,7 @@ const (
 	CheckChain        = "chain"
 	CheckTables       = "read models"
 	CheckRecheck      = "kernel"
+	CheckReverify     = "verdicts"
 )
 
 // Checks lists all checks with what each proves; docs/audit.md has the same lines.
@@ -60,6 +61,7 @@ func Checks() []CheckInfo {
 		{checkBilling, "periods, prices, credit, invoices, payments and the plan in force follow from the subscription's events by docs/billing.md, numbers have no gaps, and a quote that was honoured could be issued then"},
 		{checkTransparency, "every checkpoint is the Merkle tree of the receipts and certificates before it, in the log's order, larger than the one before, and signed by a key that sealed then; cosignatures are of the checkpoint that they follow"},
 		{CheckRecheck, "the kernel of this binary says of each certificate's export what the certificate says (--recheck); where it does not finish, the verdict is not reproduced, and not contradicted"},
+		{CheckReverify, "the checker says of each answer what the verdicts in the log say (--reverify); where it decides nothing, a verdict is not reproduced, and not contradicted"},
 		{CheckTables, "each row of each read model is what the service's own projections make of the log up to the model's checkpoint"},
 	}
 }

@@ -53,9 +53,9 @@ func (it *Item) problem(check string, kind Kind, expected, found string) {
 
 // texts are the long texts of an event that checks need. Missing is what could not be loaded.
 type texts struct {
-	expression, answer, stdout, canonical, payload string
-	findings                                       certificate.Findings
-	missing                                        string // why one of them is not known; empty: all are
+	expression, answer, inputForm, stdout, canonical, payload string
+	findings                                                  certificate.Findings
+	missing                                                   string // why one of them is not known; empty: all are
 }
 
 // The id of the first event of this stream names the log to read models and clients (ADR 12).
@@ -129,7 +129,7 @@ func (r Reader) load(ctx context.Context, it *Item) error {
 		if e.Stdout != nil {
 			stdout = *e.Stdout
 		}
-		err := errors.Join(text(&it.texts.expression, e.Expression), text(&it.texts.answer, e.Answer), text(&it.texts.stdout, stdout), text(nil, e.InputForm))
+		err := errors.Join(text(&it.texts.expression, e.Expression), text(&it.texts.answer, e.Answer), text(&it.texts.stdout, stdout), text(&it.texts.inputForm, e.InputForm))
 		if e.Plot != nil && err == nil {
 			_, err = r.loadBlob(ctx, it, *e.Plot)
 		}

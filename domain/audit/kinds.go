@@ -58,6 +58,11 @@ const (
 	KindContradicted  Kind = "certificate.contradicted"
 	KindNotReproduced Kind = "certificate.not_reproduced"
 
+	// KindVerdict, KindVerdictNotReproduced and KindNotReverified: what the checker says of an answer now.
+	KindVerdict              Kind = "verdict.contradicted"
+	KindVerdictNotReproduced Kind = "verdict.not_reproduced"
+	KindNotReverified        Kind = "verdict.not_asked"
+
 	KindCheckpoint          Kind = "checkpoint.differs"
 	KindCheckpointSignature Kind = "checkpoint.signature"
 
@@ -119,6 +124,10 @@ func Kinds() map[Kind]KindInfo {
 
 		KindContradicted:  {Error, "two judgements of the same bytes differ: keep both, compare the two revisions of the kernel, and do not rely on the certificate meanwhile"},
 		KindNotReproduced: {Warning, "the kernel did not finish: give --recheck-timeout more time, or a machine with more memory; it says nothing against the certificate"},
+
+		KindVerdict:              {Error, "the verdict was changed after it was logged, or the two versions of the checker differ: ask with the version that wrote it (the event's metadata name its build), and do not rely on the verdict meanwhile"},
+		KindVerdictNotReproduced: {Warning, "the checker decided nothing this time: give --reverify-timeout more time, or ask with the version that wrote the verdict; it says nothing against the verdict"},
+		KindNotReverified:        {Warning, "audit again with --reverify and the position that is named"},
 
 		KindCheckpoint:          {Error, "the log is not the one that the checkpoint was signed over, or the checkpoint was written by another: compare it with the checkpoints and proofs that users and witnesses hold"},
 		KindCheckpointSignature: {Error, "no holder of the key has signed the tree that this log makes: receipts or certificates before it were changed, added or removed, or the checkpoint was"},

@@ -27,6 +27,8 @@ type Config struct {
 	ReadModels string
 	// Recheck judges a certificate's export once more, after the log was read; nil: none is. It needs Blobs.
 	Recheck func(context.Context, audit.Certified) ([]audit.Finding, error)
+	// Reverify has the verdicts on answers decided once more, after all else; nil: none is.
+	Reverify *Reverify
 	// Progress is called now and then; nil: nobody asks.
 	Progress func(Progress)
 	Workers  int // goroutines that decode and verify; 0: one for each core
@@ -39,20 +41,24 @@ type Progress struct {
 	Head     uint64 // 0: not known
 	Findings int
 	Elapsed  time.Duration
+	// Reverified of ToReverify answers were asked about; ToReverify is 0 before that begins.
+	Reverified, ToReverify int
 }
 
 // Report is the result of an audit.
 type Report struct {
-	LogID     string          `json:"log_id"`   // by which read models know the log
-	Position  uint64          `json:"position"` // of the newest event that was judged
-	Link      string          `json:"link,omitempty"`
-	Chained   bool            `json:"chained"`   // the hash chain was checked
-	Anchored  bool            `json:"anchored"`  // an anchor was compared
-	Tables    bool            `json:"tables"`    // read models were compared
-	Rechecked int             `json:"rechecked"` // certificates whose exports were judged once more
-	Counts    audit.Counts    `json:"counts"`
-	Findings  []audit.Finding `json:"findings"`
-	Elapsed   time.Duration   `json:"elapsed_ns"`
+	LogID     string `json:"log_id"`   // by which read models know the log
+	Position  uint64 `json:"position"` // of the newest event that was judged
+	Link      string `json:"link,omitempty"`
+	Chained   bool   `json:"chained"`   // the hash chain was checked
+	Anchored  bool   `json:"anchored"`  // an anchor was compared
+	Tables    bool   `json:"tables"`    // read models were compared
+	Rechecked int    `json:"rechecked"` // certificates whose exports were judged once more
+	// Reverified is how many answers the checker was asked about once more.
+	Reverified int             `json:"reverified"`
+	Counts     audit.Counts    `json:"counts"`
+	Findings   []audit.Finding `json:"findings"`
+	Elapsed    time.Duration   `json:"elapsed_ns"`
 }
 
 // chunk is events that are decoded together.
@@ -104,6 +110,10 @@ func Run(ctx context.Context, c Config) (report Report, err error) {
 	if c.Recheck != nil {
 		config.Certified = func(one audit.Certified) { certified = append(certified, one) }
 	}
+	var verdicts *audit.Verdicts
+	if c.Reverify != nil {
+		verdicts = audit.NewVerdicts()
+	}
 	auditor := audit.New(config)
 	var events int64
 	logID := ""
@@ -111,6 +121,9 @@ func Run(ctx context.Context, c Config) (report Report, err error) {
 		auditor.Take(it)
 		if compared != nil {
 			compared.books.take(it)
+		}
+		if verdicts != nil {
+			verdicts.Take(it)
 		}
 		if it.NamesLog() {
 			logID = it.ID
@@ -148,9 +161,25 @@ func Run(ctx context.Context, c Config) (report Report, err error) {
 			return Report{}, err
 		}
 		findings = append(findings, differences...)
+		if err := compared.Close(); err != nil { // its transaction is not to last as long as what follows
+			return Report{}, err
+		}
+	}
+	reverified := 0
+	if verdicts != nil {
+		begunAgain := time.Now()
+		again := &reverification{Reverify: *c.Reverify, verdicts: verdicts, kept: map[audit.Kind]int{}, report: func(done int) {
+			if c.Progress != nil {
+				c.Progress(Progress{Events: events, Position: counts.Position, Head: head, Elapsed: time.Since(begunAgain), Reverified: done, ToReverify: verdicts.Runs()})
+			}
+		}}
+		if err := again.run(ctx, c.Source, reader, workers, counts.Position); err != nil {
+			return Report{}, err
+		}
+		findings, reverified = append(findings, again.findings...), again.asked
 	}
 	audit.Sort(findings)
-	return Report{Tables: compared != nil, Rechecked: len(certified), LogID: logID, Position: counts.Position, Link: end.Link, Chained: end.Chained, Anchored: end.Anchored,
+	return Report{Reverified: reverified, Tables: compared != nil, Rechecked: len(certified), LogID: logID, Position: counts.Position, Link: end.Link, Chained: end.Chained, Anchored: end.Anchored,
 		Counts: counts, Findings: findings, Elapsed: time.Since(begun)}, nil
 }
 

@@ -16,11 +16,12 @@ import (
 
 // auditAnswer is what `reckon audit --json` prints.
 type auditAnswer struct {
-	Counts    map[string]int64 `json:"counts"`
-	Tables    bool             `json:"tables"`
-	Chained   bool             `json:"chained"`
-	Rechecked int64            `json:"rechecked"`
-	Findings  []auditFinding   `json:"findings"`
+	Counts     map[string]int64 `json:"counts"`
+	Tables     bool             `json:"tables"`
+	Chained    bool             `json:"chained"`
+	Rechecked  int64            `json:"rechecked"`
+	Reverified int64            `json:"reverified"`
+	Findings   []auditFinding   `json:"findings"`
 }
 
 type auditFinding struct {
@@ -85,7 +86,10 @@ func TestAudit(t *testing.T) {
 	if server.Interrupt() != 0 {
 		t.Fatal(server.Output())
 	}
-	after := server.mustBeClean()
+	after := server.mustBeClean("--reverify")
+	if after.Reverified != 2 { // of the integral and of the sum
+		t.Errorf("%d verdicts were asked for again", after.Reverified)
+	}
 	if after.Counts["receipts"] != 5 || after.Counts["signatures"] != 5 || after.Counts["jobs"] != 1 {
 		t.Errorf("%+v", after)
 	}

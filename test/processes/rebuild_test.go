@@ -54,7 +54,7 @@ func TestKilledRebuild(t *testing.T) {
 	for name, address := range map[string]func(testing.TB) string{"sqlite": projectiontest.SQLite, "postgres": pgtest.Database} {
 		t.Run(name, func(t *testing.T) {
 			projector := func(address string) []string {
-				return []string{"serve", "--data", e2e.DataFolder(t), "--roles", "project", "--eventstore", node.ready, "--database", address,
+				return []string{"serve", "--init", "--data", e2e.DataFolder(t), "--roles", "project", "--eventstore", node.ready, "--database", address,
 					"--blobs", "file://" + kept, "--keys", filepath.Join(folder, "keys"), "--grace", "1s"}
 			}
 			alone := address(t)
