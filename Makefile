@@ -71,7 +71,7 @@ bench: ## figures as ratios to a limit or a peer of the same run (docs/bench)
 	RECKON_TEST_POSTGRES_FSYNC=on $(GO) test -tags bench -run '^$$' -bench . -benchtime 1x -timeout 60m ./test/bench
 
 screenshots: ## pictures of the workbench's pages, in docs/workbench
-	RECKON_SCREENSHOTS=$(CURDIR)/docs/workbench $(GO) test -count=1 ./test/e2e -run 'TestWorkbench$$'
+	RECKON_SCREENSHOTS=$(CURDIR)/docs/workbench $(GO) test -count=1 ./test/e2e -run 'TestWorkbench$$|TestOperatorsPages'
 
 fuzz: ## every fuzz target for FUZZTIME (default 60s each; 1000x is a thousand inputs each, as in CI)
 	@grep -rlE '^func Fuzz' --include='*_test.go' . | xargs -n1 dirname | sort -u | while read p; do \

@@ -54,7 +54,7 @@ func TestTimelineHoldsWhatIsSeen(t *testing.T) {
 }
 
 func TestSpanInWords(t *testing.T) {
-	for ms, want := range map[int64]string{0: "0 ms", 999: "999 ms", 1500: "1.5 s", 59_999: "59.999 s", 60_000: "1 min 0 s", 3_599_999: "59 min 59 s", 3_660_000: "1 h 1 min"} {
+	for ms, want := range map[int64]string{0: "0 ms", 999: "999 ms", 1500: "1.5 s", 59_999: "59.999 s", 60_000: "1 min", 3_599_999: "59 min 59 s", 3_660_000: "1 h 1 min"} {
 		if got := spanInWords(ms); got != want {
 			t.Errorf("%d: %s, want %s", ms, got, want)
 		}
