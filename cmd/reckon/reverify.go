@@ -10,6 +10,7 @@ import (
 	"reckon/domain/audit"
 	"reckon/domain/expression"
 	runs "reckon/domain/run"
+	"reckon/internal/config"
 	"reckon/projections/auditor"
 	"reckon/runners/adapter"
 	"reckon/runners/checker"
@@ -22,12 +23,12 @@ const engineEndLimit = 10 * time.Second
 
 // reverify starts the engine and its checker, as serve does, and returns how verdicts are asked for again.
 func (c *auditLogCmd) reverify(ctx context.Context) (*auditor.Reverify, func(), error) {
-	environment := c.Engine
-	if environment == "" {
-		environment = engineEnvironment(c.Data)
-	}
+	environment := config.EngineFolder(c.Engine, c.Data)
 	if !isFolder(environment) {
-		return nil, nil, fmt.Errorf("--reverify: no engine in %s: make one with `reckon engine install --data DIR`, and name DIR/engine with --engine", filepath.Clean(environment))
+		return nil, nil, fmt.Errorf("--reverify: no engine in %s: make one with `reckon engine install --engine DIR`, and name DIR with --engine", filepath.Clean(environment))
+	}
+	if err := checkEngine(environment); err != nil {
+		return nil, nil, err
 	}
 	places := engine.DefaultConcurrency()
 	started, err := engine.Start(ctx, engine.Options{Environment: environment, Sandbox: engine.SandboxRequired, Concurrency: places})
