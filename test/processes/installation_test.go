@@ -55,13 +55,20 @@ func install(t testing.TB) *installation {
 // installWith is install with other plans.
 func installWith(t testing.TB, plans string) *installation {
 	t.Helper()
-	database, address := cuttable(t, pgtest.Database(t))
+	return installOn(t, plans, pgtest.Database(t), func(string) {})
+}
+
+// installOn is installWith a database and a log that is written first.
+func installOn(t testing.TB, plans, database string, writeLog func(folder string)) *installation {
+	t.Helper()
+	cut, address := cuttable(t, database)
 	folder := t.TempDir()
 	config := filepath.Join(folder, "reckon.toml")
 	if err := os.WriteFile(config, []byte(plans), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	in := &installation{t: t, logData: filepath.Join(folder, "log"), database: database}
+	in := &installation{t: t, logData: filepath.Join(folder, "log"), database: cut}
+	writeLog(in.logData)
 	in.startNode()
 	in.log = in.node.ready
 	in.shared = []string{
@@ -112,7 +119,12 @@ type process struct {
 
 // launch starts a process and waits until it is ready.
 func launch(t testing.TB, arguments ...string) (*process, error) {
-	p, ready, err := spawn(t, arguments...)
+	return launchOther(t, e2e.Binary(t), arguments...)
+}
+
+// launchOther is launch of another binary.
+func launchOther(t testing.TB, binary string, arguments ...string) (*process, error) {
+	p, ready, err := spawnOther(t, binary, arguments...)
 	if err != nil {
 		return nil, err
 	}
@@ -129,7 +141,11 @@ func launch(t testing.TB, arguments ...string) (*process, error) {
 
 // spawn starts a process. What it prints behind "ready" is sent once.
 func spawn(t testing.TB, arguments ...string) (*process, <-chan string, error) {
-	p := &process{command: exec.Command(e2e.Binary(t), arguments...), output: &bytes.Buffer{}, exited: make(chan struct{})}
+	return spawnOther(t, e2e.Binary(t), arguments...)
+}
+
+func spawnOther(t testing.TB, binary string, arguments ...string) (*process, <-chan string, error) {
+	p := &process{command: exec.Command(binary, arguments...), output: &bytes.Buffer{}, exited: make(chan struct{})}
 	stdout, err := p.command.StdoutPipe()
 	if err != nil {
 		return nil, nil, err

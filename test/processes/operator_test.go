@@ -237,18 +237,7 @@ func TestRollingRestart(t *testing.T) {
 	}
 	front := httptest.NewServer(b)
 	defer front.Close()
-	stop, asking := make(chan struct{}), sync.WaitGroup{}
-	asking.Go(func() {
-		for {
-			b.askAll()
-			select {
-			case <-stop:
-				return
-			case <-time.After(100 * time.Millisecond):
-			}
-		}
-	})
-	defer func() { close(stop); asking.Wait() }()
+	defer askReadiness(b)()
 	until(t, "both are ready", func() bool { return b.ready() == 2 })
 
 	alice := servers[0].NewAccount("alice@example.com")
