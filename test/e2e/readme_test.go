@@ -13,21 +13,21 @@ import (
 	"reckon/runners/engine/enginetest"
 )
 
-// pageBlock is a block of commands of a page, marked `<!-- run -->`. Its lines that begin with "# "
+// pageBlock is a block of commands of a page, marked `<!-- run -->` or with another word. Its lines that begin with "# "
 // are texts that its output must hold.
 type pageBlock struct {
 	commands string
 	expected []string
 }
 
-// markedBlocks are the blocks of a page that are marked to run, and how many blocks of commands it has.
-func markedBlocks(t *testing.T, file string) (blocks []pageBlock, all int) {
+// markedBlocks are the blocks of a page that have a mark, and how many blocks of commands it has.
+func markedBlocks(t *testing.T, file, mark string) (blocks []pageBlock, all int) {
 	t.Helper()
 	page, err := os.ReadFile(file)
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, m := range regexp.MustCompile("(?s)<!-- run -->\n```sh\n(.*?)```").FindAllSubmatch(page, -1) {
+	for _, m := range regexp.MustCompile("(?s)<!-- " + mark + " -->\n```sh\n(.*?)```").FindAllSubmatch(page, -1) {
 		var b pageBlock
 		for line := range strings.Lines(string(m[1])) {
 			if text, ok := strings.CutPrefix(line, "# "); ok {
@@ -39,14 +39,14 @@ func markedBlocks(t *testing.T, file string) (blocks []pageBlock, all int) {
 		blocks = append(blocks, b)
 	}
 	if len(blocks) == 0 {
-		t.Fatalf("%s has no block to run", file)
+		t.Fatalf("%s has no block to %s", file, mark)
 	}
 	return blocks, strings.Count(string(page), "```sh\n")
 }
 
-// runBlocks runs the blocks in one shell, in a folder where a server runs on reckon-data and `reckon` is the command. edit changes the
-// commands before.
-func runBlocks(t *testing.T, folder string, server *Server, blocks []pageBlock, edit func(string) string) {
+// runBlocks runs the blocks in one shell, in a folder where `reckon` is the command. edit changes the commands before; said is what to
+// show beside them when one fails.
+func runBlocks(t *testing.T, folder string, said func() string, blocks []pageBlock, edit func(string) string) {
 	t.Helper()
 	const end = "--- end of a block ---"
 	var script strings.Builder
@@ -61,7 +61,7 @@ func runBlocks(t *testing.T, folder string, server *Server, blocks []pageBlock, 
 	shell.Env = append(os.Environ(), "PATH="+filepath.Dir(Binary(t))+string(os.PathListSeparator)+os.Getenv("PATH"))
 	output, err := shell.CombinedOutput()
 	if err != nil {
-		t.Fatalf("the page's commands: %v\n%s\n%s", err, output, server.Output())
+		t.Fatalf("the page's commands: %v\n%s\n%s", err, output, said())
 	}
 	answers := strings.Split(string(output), end)
 	for i, b := range blocks {
@@ -83,8 +83,31 @@ func TestOperating(t *testing.T) {
 	if err := os.Symlink(enginetest.Environment(t), filepath.Join(data, "engine")); err != nil {
 		t.Fatal(err)
 	}
-	blocks, _ := markedBlocks(t, "../../docs/operating.md")
-	runBlocks(t, folder, Start(t, data), blocks, func(commands string) string { return commands })
+	blocks, _ := markedBlocks(t, "../../docs/operating.md", "run")
+	runBlocks(t, folder, Start(t, data).Output, blocks, func(commands string) string { return commands })
+}
+
+// TestDisasterDrill runs the disaster drill of docs/operating.md: log, signing key and read models are lost in turn, and come back.
+func TestDisasterDrill(t *testing.T) {
+	folder := t.TempDir()
+	data := filepath.Join(folder, "reckon-data")
+	if err := os.Mkdir(data, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink(enginetest.Environment(t), filepath.Join(data, "engine")); err != nil {
+		t.Fatal(err)
+	}
+	blocks, _ := markedBlocks(t, "../../docs/operating.md", "drill")
+	said := func() string {
+		output, err := os.ReadFile(filepath.Join(folder, "serve.log"))
+		if err != nil {
+			return err.Error()
+		}
+		return string(output)
+	}
+	runBlocks(t, folder, said, blocks, func(commands string) string {
+		return "trap 'kill ${server:-} 2>/dev/null || true' EXIT\n" + replaced(t, commands, "127.0.0.1:8473", "127.0.0.1:"+freePort(t))
+	})
 }
 
 // TestReadme runs what the README tells a newcomer to type, in one shell, against a server with the default settings.
@@ -108,13 +131,13 @@ func TestReadme(t *testing.T) {
 		t.Fatal(err)
 	}
 	server := Start(t, data)
-	blocks, all := markedBlocks(t, "../../README.md")
+	blocks, all := markedBlocks(t, "../../README.md", "run")
 	// The two commands that open the page are the only ones not run here: every test of this package runs the
 	// first, and the second is what runs this test. "Working on it" has none.
 	if all != len(blocks)+1 {
 		t.Errorf("README.md has %d blocks of commands; all but the first must be marked to run, %d are", all, len(blocks))
 	}
-	runBlocks(t, folder, server, blocks, func(commands string) string {
+	runBlocks(t, folder, server.Output, blocks, func(commands string) string {
 		return replaced(t, commands, "localhost:8080", strings.TrimPrefix(server.URL, "http://"), "go run ./cmd/reckon", Binary(t))
 	})
 }
