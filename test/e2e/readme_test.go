@@ -27,7 +27,7 @@ func markedBlocks(t *testing.T, file, mark string) (blocks []pageBlock, all int)
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, m := range regexp.MustCompile("(?s)<!-- " + mark + " -->\n```sh\n(.*?)```").FindAllSubmatch(page, -1) {
+	for _, m := range regexp.MustCompile("(?s)<!-- "+mark+" -->\n```sh\n(.*?)```").FindAllSubmatch(page, -1) {
 		var b pageBlock
 		for line := range strings.Lines(string(m[1])) {
 			if text, ok := strings.CutPrefix(line, "# "); ok {
