@@ -50,7 +50,7 @@ type auditLogCmd struct {
 	Reverify        bool          `help:"Ask the checker once more about every answer that has a verdict; it needs the blobs and the engine."`
 	ReverifyTimeout time.Duration `help:"Give up on one answer after this long." default:"2m" placeholder:"D"`
 	ReverifyFrom    uint64        `help:"Leave out answers logged before this position: where an audit that was stopped said to go on." placeholder:"POSITION"`
-	Engine          string        `help:"Folder of the engine's environment, as reckon engine install made it in a data folder; default: engine in the data folder." type:"path" placeholder:"DIR"`
+	Engine          string        `help:"Folder of the engine's environment, for --reverify; default: engine in the data folder." env:"RECKON_ENGINE" placeholder:"DIR"`
 	JSON            bool          `help:"Print JSON." name:"json"`
 }
 

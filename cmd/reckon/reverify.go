@@ -24,11 +24,11 @@ const engineEndLimit = 10 * time.Second
 // reverify starts the engine and its checker, as serve does, and returns how verdicts are asked for again.
 func (c *auditLogCmd) reverify(ctx context.Context) (*auditor.Reverify, func(), error) {
 	environment := config.EngineFolder(c.Engine, c.Data)
+	if !isFolder(environment) {
+		return nil, nil, fmt.Errorf("--reverify: no engine in %s: make one with `reckon engine install --engine DIR`, and name DIR with --engine", filepath.Clean(environment))
+	}
 	if err := checkEngine(environment); err != nil {
 		return nil, nil, err
-	}
-	if !isFolder(environment) {
-		return nil, nil, fmt.Errorf("--reverify: no engine in %s: make one with `reckon engine install --data DIR`, and name DIR/engine with --engine", filepath.Clean(environment))
 	}
 	places := engine.DefaultConcurrency()
 	started, err := engine.Start(ctx, engine.Options{Environment: environment, Sandbox: engine.SandboxRequired, Concurrency: places})
