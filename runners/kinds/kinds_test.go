@@ -93,6 +93,7 @@ func TestDocsListTheKinds(t *testing.T) {
 
 // alsoNamed are the files that may say a kind's name for another reason. Each is needed.
 var alsoNamed = map[string]string{
+	"internal/tracing/declared.go":        `"evaluate" is the name of a span`,
 	"writeapi/evaluate.go":                `"evaluate" is the id and the scope of POST /api/evaluate`,
 	"writeapi/proofs.go":                  `"proof": the answer of an elaboration gives the request that has the kernel check the upload`,
 	"runners/engine/engine.go":            `"evaluate" is an operation of the engine's worker`,
