@@ -2,6 +2,7 @@ package e2e
 
 import (
 	"context"
+	"errors"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -73,30 +74,27 @@ func runBlocks(t *testing.T, folder string, said func() string, blocks []pageBlo
 	}
 }
 
+// usualFolder is a working folder, and the data folder in it that commands use when none is named, with the engine installed.
+func usualFolder(t *testing.T) (working, data string) {
+	t.Helper()
+	working = t.TempDir()
+	data = filepath.Join(working, "reckon-data")
+	if err := errors.Join(os.Mkdir(data, 0o700), os.Symlink(enginetest.Environment(t), filepath.Join(data, "engine"))); err != nil {
+		t.Fatal(err)
+	}
+	return working, data
+}
+
 // TestOperating runs the blocks of docs/operating.md that are marked, which look at a log.
 func TestOperating(t *testing.T) {
-	folder := t.TempDir()
-	data := filepath.Join(folder, "reckon-data")
-	if err := os.Mkdir(data, 0o700); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Symlink(enginetest.Environment(t), filepath.Join(data, "engine")); err != nil {
-		t.Fatal(err)
-	}
+	folder, data := usualFolder(t)
 	blocks, _ := markedBlocks(t, "../../docs/operating.md", "run")
 	runBlocks(t, folder, Start(t, data).Output, blocks, func(commands string) string { return commands })
 }
 
 // TestDisasterDrill runs the disaster drill of docs/operating.md: log, signing key and read models are lost in turn, and come back.
 func TestDisasterDrill(t *testing.T) {
-	folder := t.TempDir()
-	data := filepath.Join(folder, "reckon-data")
-	if err := os.Mkdir(data, 0o700); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Symlink(enginetest.Environment(t), filepath.Join(data, "engine")); err != nil {
-		t.Fatal(err)
-	}
+	folder, _ := usualFolder(t)
 	blocks, _ := markedBlocks(t, "../../docs/operating.md", "drill")
 	said := func() string {
 		output, err := os.ReadFile(filepath.Join(folder, "serve.log"))
@@ -115,14 +113,7 @@ func TestReadme(t *testing.T) {
 	if output, err := exec.Command("python3", "-c", "import venv, ensurepip").CombinedOutput(); err != nil {
 		t.Skipf("needs Python with venv: %v\n%s", err, output)
 	}
-	folder := t.TempDir()
-	data := filepath.Join(folder, "reckon-data")
-	if err := os.Mkdir(data, 0o700); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Symlink(enginetest.Environment(t), filepath.Join(data, "engine")); err != nil {
-		t.Fatal(err)
-	}
+	folder, data := usualFolder(t)
 	docs, err := filepath.Abs("../../docs")
 	if err != nil {
 		t.Fatal(err)
