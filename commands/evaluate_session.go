@@ -56,9 +56,9 @@ func (s ownedSession) lossWarning(c Evaluate) string {
 	if end == "" && c.OwnerDied {
 		end = session.EndOwnerLost
 	}
-	switch end {
-	case "", session.EndCleared, session.EndIdle:
+	why := end.Words()
+	if why == "" {
 		return ""
 	}
-	return fmt.Sprintf("Session %s was lost (%s): its variables and definitions are gone; this evaluation ran in a fresh one.", s.id, end)
+	return fmt.Sprintf("Session %s was lost, because %s: its variables and definitions are gone; this evaluation ran in a fresh one.", s.id, why)
 }

@@ -609,7 +609,7 @@ func TestALostWorkerIsSaid(t *testing.T) {
 	}
 	h.engine.answer = good
 	got := mustEvaluate(inSession("notebook", "1+1"))
-	if len(got.Run.Warnings) != 1 || !strings.Contains(got.Run.Warnings[0], "notebook was lost (worker_died)") || !got.Run.Checkable {
+	if len(got.Run.Warnings) != 1 || !strings.Contains(got.Run.Warnings[0], "notebook was lost, because its worker ended") || !got.Run.Checkable {
 		t.Errorf("%+v", got.Run)
 	}
 	if key := h.engine.requests[2].Session; key != commands.SessionKey(anna, "notebook", 2) {
@@ -625,7 +625,7 @@ func TestALostWorkerIsSaid(t *testing.T) {
 			return good(r)
 		}
 		got := mustEvaluate(inSession("notebook", "1+1"))
-		if warned := len(got.Run.Warnings) == 1 && strings.Contains(got.Run.Warnings[0], "("+string(reason)+")"); warned != (reason != "idle") {
+		if warned := len(got.Run.Warnings) == 1 && strings.Contains(got.Run.Warnings[0], reason.Words()); warned != (reason != "idle") {
 			t.Errorf("%s: %+v", reason, got.Run.Warnings)
 		}
 	}

@@ -246,7 +246,7 @@ func TestAClientWhoGoesAwayStopsItsEvaluation(t *testing.T) {
 		t.Errorf("%+v", stream.Events[0].Event)
 	}
 	a := u.Do(t, http.MethodPost, "/api/evaluate", `{"expression":"x","session_id":"s"}`).OK(t)
-	if warnings := fmt.Sprint(a.JSON["warnings"]); a.JSON["result"] != "x" || !strings.Contains(warnings, "Session s was lost (worker_died)") {
+	if warnings := fmt.Sprint(a.JSON["warnings"]); a.JSON["result"] != "x" || !strings.Contains(warnings, "Session s was lost, because its worker ended") {
 		t.Errorf("%s", a.Body)
 	}
 }

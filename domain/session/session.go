@@ -52,6 +52,23 @@ const (
 	EndShutdown   EndReason = "shutdown"    // its owner stopped in good order
 )
 
+// Words say why a session's variables are gone though nobody asked for that, behind "because"; empty for the other reasons.
+func (r EndReason) Words() string {
+	switch r {
+	case EndWorkerDied:
+		return "its worker ended: a budget was exhausted, or it crashed or quit"
+	case EndMemory:
+		return "all sessions together held too much memory, and it was unused for longest"
+	case EndOwnerLost:
+		return "the process that held it is gone"
+	case EndShutdown:
+		return "the process that held it was stopped"
+	case "", EndCleared, EndIdle:
+		return ""
+	}
+	return string(r)
+}
+
 // Opened makes a process the owner.
 type Opened struct {
 	Account   string `json:"account" format:"uuid" doc:"The account"`

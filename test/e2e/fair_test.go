@@ -127,7 +127,7 @@ func TestAClientWhoGoesAwayFreesItsWorker(t *testing.T) {
 	if runs.Runs[0].Expression != "While[True]" {
 		t.Errorf("%+v", runs)
 	}
-	if e := account.evaluate(t, "x", "s"); e.Result != "x" || len(e.Warnings) != 1 || !strings.Contains(e.Warnings[0], "Session s was lost (worker_died)") {
+	if e := account.evaluate(t, "x", "s"); e.Result != "x" || len(e.Warnings) != 1 || !strings.Contains(e.Warnings[0], "Session s was lost, because its worker ended") {
 		t.Errorf("%+v", e)
 	}
 }
