@@ -4,7 +4,9 @@ import (
 	"fmt"
 	"slices"
 	"testing"
+	"time"
 
+	"go.opentelemetry.io/otel/codes"
 	sdk "go.opentelemetry.io/otel/sdk/trace"
 	"go.opentelemetry.io/otel/sdk/trace/tracetest"
 
@@ -43,16 +45,16 @@ func TestBatchesAreLinkedToTheirEvents(t *testing.T) {
 		}
 		f.traceparent = span(2000)
 		f.reach(e, f.append("other", ignored{}))
+		for deadline := time.Now().Add(time.Minute); handledIn(recorder.Ended()) < 40; time.Sleep(time.Millisecond) { // a span ends after its batch is committed
+			if time.Now().After(deadline) {
+				t.Fatalf("spans of %d events", handledIn(recorder.Ended()))
+			}
+		}
 		var got []string
-		handled := int64(0)
+		handled := handledIn(recorder.Ended())
 		for _, s := range recorder.Ended() {
 			for _, l := range s.Links() {
 				got = append(got, l.SpanContext.TraceID().String())
-			}
-			for _, a := range s.Attributes() {
-				if string(a.Key) == string(tracing.Events) {
-					handled += a.Value.AsInt64()
-				}
 			}
 			if s.Name() != "project shelf" || s.Parent().IsValid() || s.Status().Code.String() == "Error" {
 				t.Errorf("%v", s)
@@ -62,12 +64,29 @@ func TestBatchesAreLinkedToTheirEvents(t *testing.T) {
 		if got = slices.Compact(got); !slices.Equal(got, want) || handled < 40 || handled > 42 { // batches of any length; the two of no trace may be in one of them
 			t.Errorf("%d events, linked to %v", handled, got)
 		}
-		before := len(recorder.Ended())
 		f.traceparent = span(3000)
 		f.reach(e, f.append("new", added{"y", "bad"}))
 		stop()
-		if failed := recorder.Ended()[before]; failed.Status().Code.String() != "Error" || failed.Status().Description != "" || len(failed.Events()) != 0 {
-			t.Errorf("%v", failed.Status())
+		failed := slices.DeleteFunc(recorder.Ended(), func(s sdk.ReadOnlySpan) bool { return s.Status().Code != codes.Error })
+		if len(failed) == 0 { // an event is tried several times before it is parked
+			t.Error("no batch failed")
+		}
+		for _, s := range failed { // what went wrong is in the log, not in the span: it may quote an event
+			if s.Status().Description != "" || len(s.Events()) != 0 {
+				t.Errorf("%+v with %d events", s.Status(), len(s.Events()))
+			}
 		}
 	})
+}
+
+// handledIn is how many events the spans of batches say were handled.
+func handledIn(spans []sdk.ReadOnlySpan) (events int64) {
+	for _, s := range spans {
+		for _, a := range s.Attributes() {
+			if string(a.Key) == string(tracing.Events) {
+				events += a.Value.AsInt64()
+			}
+		}
+	}
+	return events
 }
