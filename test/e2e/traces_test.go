@@ -111,7 +111,7 @@ func TestAServerOutlivesItsCollector(t *testing.T) {
 
 // TestAnUnusableCollectorIsNamed: the server does not start without the traces that were asked for.
 func TestAnUnusableCollectorIsNamed(t *testing.T) {
-	command := exec.Command(Binary(t), "serve", "--data", DataFolder(t), "--listen", "127.0.0.1:0")
+	command := exec.Command(Binary(t), "serve", "--init", "--data", DataFolder(t), "--listen", "127.0.0.1:0")
 	command.Env = append(os.Environ(), "OTEL_EXPORTER_OTLP_ENDPOINT=http://127.0.0.1:4317", "OTEL_EXPORTER_OTLP_PROTOCOL=grpc")
 	output, err := command.CombinedOutput()
 	if command.ProcessState.ExitCode() != 2 || !strings.Contains(string(output), "OTEL_EXPORTER_OTLP_PROTOCOL") {
