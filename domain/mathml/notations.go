@@ -104,10 +104,8 @@ func notationOf(name string) notation {
 		return infix("∪", bindsUnion, 0)
 	case "Intersection":
 		return infix("∩", bindsIntersection, 0)
-	case "Dot":
-		return dotted("·")
 	case "Cross":
-		return dotted("×")
+		return between("×", bindsDot, bindsPostfix, 2)
 	case "Mod":
 		return infix(modulo, bindsSum, 2)
 	case "Binomial":
@@ -291,9 +289,6 @@ const modulo = "mod"
 func infix(sign string, binds, most int) notation {
 	return between(sign, binds, binds+1, most)
 }
-
-// dotted is a product with a sign of its own, whose operands are no products.
-func dotted(sign string) notation { return between(sign, bindsDot, bindsPostfix, 2) }
 
 func between(sign string, binds, operands, most int) notation {
 	between := operator(sign)
