@@ -106,8 +106,14 @@ func (s *groupsService) serveConsumer(call persistent.PersistentSubscriptions_Re
 	}
 }
 
-// join adds a consumer to the group.
+// join adds a consumer to the group, once events wait for it: an event that it refuses comes again behind those that it was
+// given, and how many these are does not depend on how fast the log is read.
 func (g *consumerGroup) join(ctx context.Context, buffer int) (*consumer, error) {
+	select {
+	case <-g.filled:
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
 	c := &consumer{wake: make(chan struct{}, 1), dropped: make(chan struct{}), since: time.Now(), user: userOf(ctx)}
 	if p, ok := peer.FromContext(ctx); ok {
 		c.from = p.Addr.String()

@@ -20,6 +20,8 @@ import (
 const (
 	checkpointType = "$SubscriptionCheckpoint"
 	correlationKey = "$correlationId"
+	// fillPages bounds what a consumer that joins waits for: the default buffer of 500 events is 25 pages of 20.
+	fillPages = 32
 )
 
 // consumerGroup runs one group: one goroutine reads the log for it, another makes durable
@@ -31,6 +33,7 @@ type consumerGroup struct {
 	read    chan struct{} // tells the reader that the group may want events
 	write   chan struct{} // tells the writer that something is to be made durable
 	done    chan struct{} // closed when the group is put away
+	filled  chan struct{} // closed when the buffer is full, the log at its end or unreadable, or fillPages were read
 	running sync.WaitGroup
 	started time.Time
 
@@ -53,7 +56,7 @@ func (s *groupsService) start(c groupConfig) (*consumerGroup, error) {
 	}
 	g := &consumerGroup{
 		service: s, config: c, filter: filter, started: time.Now(),
-		read: make(chan struct{}, 1), write: make(chan struct{}, 1), done: make(chan struct{}),
+		read: make(chan struct{}, 1), write: make(chan struct{}, 1), done: make(chan struct{}), filled: make(chan struct{}),
 	}
 	after, err := g.loadCheckpoint()
 	if err != nil {
@@ -186,7 +189,13 @@ func (g *consumerGroup) readLog() {
 	watch := g.service.log.Watch(g.config.Stream)
 	defer watch.Close()
 	log := failureLog{group: g, what: "cannot read the log"}
+	fill := sync.OnceFunc(func() { close(g.filled) })
+	defer fill()
+	pages := 0
 	for more := true; ; {
+		if pages++; pages > fillPages {
+			fill()
+		}
 		g.mu.Lock()
 		after, events := g.state.Want(g.room())
 		from, until, replays := g.state.WantParked(g.room())
@@ -204,6 +213,7 @@ func (g *consumerGroup) readLog() {
 				return err
 			})
 		default:
+			fill()
 			select {
 			case <-g.read:
 			case <-watch.C:
@@ -212,8 +222,11 @@ func (g *consumerGroup) readLog() {
 				return
 			}
 		}
-		if log.note(err); err != nil && g.pause() {
-			return
+		if log.note(err); err != nil {
+			fill()
+			if g.pause() {
+				return
+			}
 		}
 	}
 }

@@ -521,6 +521,43 @@ func TestGroupsHoldAtMostTheirShare(t *testing.T) {
 	waitFor(t, "no consumer is counted", func() bool { return r.groups.consumers.Load() == 0 })
 }
 
+// A consumer joins when the events wait that the log has: the order in which refused events come again must not depend on how
+// fast it is read.
+func TestConsumersJoinAGroupThatIsFilled(t *testing.T) {
+	r := start(t)
+	for range maxGroupReads {
+		r.groups.reading <- struct{}{}
+	}
+	texts := make([]string, 2*esdb.SubscriptionSettingsDefault().ReadBatchSize+1)
+	for i := range texts {
+		texts[i] = fmt.Sprint(i)
+	}
+	r.append(t, "s", esdb.NoStream{}, notes(texts...)...)
+	r.createGroup(t, "s", "g", groupRules())
+	g, err := r.groups.find(groupName{"s", "g"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	gone, leave := context.WithCancel(testCtx(t))
+	leave()
+	if _, err := g.join(gone, 5); !errors.Is(err, context.Canceled) {
+		t.Fatalf("a consumer that has gone joins a group that nothing was read for: %v", err)
+	}
+	for range maxGroupReads {
+		<-r.groups.reading
+	}
+	c, err := g.join(testCtx(t), 5)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer g.leave(c)
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if n := g.state.Unsettled(); n != len(texts) {
+		t.Errorf("%d of %d events wait when it has joined", n, len(texts))
+	}
+}
+
 func TestGroupLimits(t *testing.T) {
 	r := start(t)
 	r.groups.mu.Lock()

@@ -131,7 +131,7 @@ func TestStoppingWaitsForForwarded(t *testing.T) {
 	}
 	three := in.api("api")
 	there = at(here, three)
-	if e, err := inSession(there, "z = 5"); err != nil || !strings.Contains(strings.Join(e.Warnings, " "), "(shutdown)") {
+	if e, err := inSession(there, "z = 5"); err != nil || !strings.Contains(strings.Join(e.Warnings, " "), "was lost, because the process that held it was stopped") {
 		t.Errorf("%+v, %v", e, err)
 	}
 	p = begin(t, here, there, "Pause[2]; z + 1")
