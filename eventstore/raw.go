@@ -7,6 +7,7 @@ import (
 	"io"
 	"iter"
 	"sync"
+	"time"
 
 	"github.com/EventStore/EventStore-Client-Go/v4/esdb"
 
@@ -38,23 +39,23 @@ func (n Narrow) filter() *esdb.SubscriptionFilter {
 }
 
 // RawAll yields every event after a position as it is stored, those outside the catalogue and the store's own too, up to the
-// end the log has when the read reaches it. An error ends the sequence.
+// end the log has when the read reaches it. An error ends the sequence: commands.ErrUnavailable when the server has given nothing for RetryTimeout.
 func (s *Store) RawAll(ctx context.Context, after event.Position) iter.Seq2[Raw, error] {
-	return s.raws(ctx, after, openOnce)
+	return s.raws(ctx, RetryTimeout, after, openOnce)
 }
 
 // RawLive is RawAll that continues with every event as it is appended, across restarts of the server, until the context ends.
 func (s *Store) RawLive(ctx context.Context, after event.Position, narrow Narrow) iter.Seq2[Raw, error] {
 	filter := narrow.filter()
 	if filter == nil {
-		return s.raws(ctx, after, openLive)
+		return s.raws(ctx, forEver, after, openLive)
 	}
-	return s.raws(ctx, after, func(ctx context.Context, client *esdb.Client, after event.Position) (rawSource, error) {
+	return s.raws(ctx, forEver, after, func(ctx context.Context, client *esdb.Client, after event.Position) (rawSource, error) {
 		return subscribe(ctx, client, esdb.SubscribeToAllOptions{From: allPosition(after), MaxSearchWindow: filterWindow, Filter: filter})
 	})
 }
 
-func (s *Store) raws(ctx context.Context, after event.Position, open openSource) iter.Seq2[Raw, error] {
+func (s *Store) raws(ctx context.Context, patience time.Duration, after event.Position, open openSource) iter.Seq2[Raw, error] {
 	return func(yield func(Raw, error) bool) {
 		var current Raw
 		each := func(_ context.Context, _ *sync.WaitGroup, next func() (Raw, error), pass func(event.Recorded, error) bool) (bool, error) {
@@ -69,7 +70,7 @@ func (s *Store) raws(ctx context.Context, after event.Position, open openSource)
 				}
 			}
 		}
-		s.follow(ctx, &after, open, each, func(_ event.Recorded, err error) bool {
+		s.follow(ctx, patience, &after, open, each, func(_ event.Recorded, err error) bool {
 			if err != nil {
 				return yield(Raw{}, err)
 			}

@@ -228,11 +228,12 @@ func readRaw(ctx context.Context, client *esdb.Client, stream string, from esdb.
 // ReadAll yields every event after a position, up to the end the log has when the read
 // reaches it. Events of the store itself, events outside the catalogue and, where names
 // are given, events of other names are yielded with a nil Event. An event that cannot be
-// decoded is yielded with a *DecodeError; any other error ends the sequence.
+// decoded is yielded with a *DecodeError; any other error ends the sequence:
+// commands.ErrUnavailable when the server has given nothing for RetryTimeout.
 func (s *Store) ReadAll(ctx context.Context, after event.Position, only ...string) iter.Seq2[event.Recorded, error] {
 	return func(yield func(event.Recorded, error) bool) {
 		from := after
-		s.follow(ctx, &from, openOnce, decodeAhead(s.codec.Only(only...)), yield)
+		s.follow(ctx, RetryTimeout, &from, openOnce, decodeAhead(s.codec.Only(only...)), yield)
 	}
 }
 
@@ -243,10 +244,10 @@ func (s *Store) ReadAll(ctx context.Context, after event.Position, only ...strin
 func (s *Store) SubscribeAll(ctx context.Context, after event.Position, only ...string) iter.Seq2[event.Recorded, error] {
 	return func(yield func(event.Recorded, error) bool) {
 		from, codec := after, s.codec.Only(only...)
-		if len(only) > 0 && !s.follow(ctx, &from, openUpToHead(only), decodeAhead(codec), yield) {
+		if len(only) > 0 && !s.follow(ctx, forEver, &from, openUpToHead(only), decodeAhead(codec), yield) {
 			return
 		}
-		s.follow(ctx, &from, openLive, decodeEach(codec), yield)
+		s.follow(ctx, forEver, &from, openLive, decodeEach(codec), yield)
 	}
 }
 
@@ -355,14 +356,20 @@ type rawSource struct {
 
 type openSource func(ctx context.Context, client *esdb.Client, after event.Position) (rawSource, error)
 
+// forEver is the patience of subscriptions: they wait for the server until their context ends.
+const forEver time.Duration = 0
+
+// errSilent is why a source was not opened in time.
+var errSilent = status.Error(codes.Unavailable, "the server does not answer")
+
 // follow yields the events of a source and advances after with each; when the transport
-// fails it opens the source again at after. It returns true when the source reached its
-// end, and false when the consumer stopped or an error was yielded.
-func (s *Store) follow(ctx context.Context, after *event.Position, open openSource, decode decoding, yield func(event.Recorded, error) bool) (ended bool) {
-	pause := newBackoff(firstRetryPause, maxRetryPause)
+// fails it opens the source again at after, for as long as patience without an event. It returns true
+// when the source reached its end, and false when the consumer stopped or an error was yielded.
+func (s *Store) follow(ctx context.Context, patience time.Duration, after *event.Position, open openSource, decode decoding, yield func(event.Recorded, error) bool) (ended bool) {
+	pause, silent := newBackoff(firstRetryPause, maxRetryPause), time.Now()
 	for {
 		before := *after
-		wanted, err := s.followOnce(ctx, after, open, decode, yield)
+		wanted, err := s.followOnce(ctx, patience, after, open, decode, yield)
 		switch {
 		case !wanted:
 			return false
@@ -377,6 +384,11 @@ func (s *Store) follow(ctx context.Context, after *event.Position, open openSour
 		}
 		if before != *after {
 			pause.Reset()
+			silent = time.Now()
+		}
+		if patience != forEver && time.Since(silent) >= patience {
+			yield(event.Recorded{}, fmt.Errorf("%w: %w", commands.ErrUnavailable, err))
+			return false
 		}
 		select {
 		case <-ctx.Done():
@@ -387,15 +399,27 @@ func (s *Store) follow(ctx context.Context, after *event.Position, open openSour
 
 // followOnce opens the source once and returns when it has ended or failed, or the
 // consumer has stopped (wanted is false).
-func (s *Store) followOnce(ctx context.Context, after *event.Position, open openSource, decode decoding, yield func(event.Recorded, error) bool) (wanted bool, err error) {
-	leave, err := s.connection.enter(ctx)
-	if err != nil {
-		return true, err
+func (s *Store) followOnce(ctx context.Context, patience time.Duration, after *event.Position, open openSource, decode decoding, yield func(event.Recorded, error) bool) (wanted bool, err error) {
+	opening := ctx
+	if patience != forEver {
+		var opened context.CancelFunc
+		opening, opened = context.WithTimeout(ctx, patience)
+		defer opened()
 	}
-	client, err := s.connection.acquire(ctx)
+	late := func(err error) error {
+		if opening.Err() != nil && ctx.Err() == nil {
+			return errSilent
+		}
+		return err
+	}
+	leave, err := s.connection.enter(opening)
+	if err != nil {
+		return true, late(err)
+	}
+	client, err := s.connection.acquire(opening)
 	if err != nil {
 		leave()
-		return true, err
+		return true, late(err)
 	}
 	defer s.connection.release(client)
 	defer func() {
@@ -407,13 +431,13 @@ func (s *Store) followOnce(ctx context.Context, after *event.Position, open open
 	defer cancel()
 	from := *after
 	s.connection.retain(client) // opening may outlive the context, and then this call
-	source, err := callWithContext(ctx, func() (rawSource, error) {
+	source, err := callWithContext(opening, func() (rawSource, error) {
 		defer leave()
 		defer s.connection.release(client)
 		return open(ctx, client.Client, from)
 	})
 	if err != nil {
-		return true, err
+		return true, late(err)
 	}
 	var reading sync.WaitGroup
 	defer source.close()

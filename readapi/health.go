@@ -161,23 +161,31 @@ func (h Health) Summarise(ctx context.Context) Summary {
 	return s
 }
 
-// look asks everything, for at most healthTimeout.
+// look asks everything at once, for at most healthTimeout: what one waits for is not taken for a silence of the next.
 func (h Health) look(ctx context.Context) readiness {
 	ctx, cancel := context.WithTimeout(ctx, healthTimeout)
 	defer cancel()
-	body := readiness{Ready: true, Dependencies: h.ask(ctx), Projections: []ProjectionHealth{}, Parts: []PartHealth{}, EngineWalls: []Wall{}}
-	projected, err := h.Projections(ctx)
-	if err != nil {
+	body := readiness{Ready: true, Projections: []ProjectionHealth{}, Parts: []PartHealth{}, EngineWalls: []Wall{}}
+	var (
+		projected            []ProjectionHealth
+		parts                []PartHealth
+		noProjected, noParts error
+		asked                sync.WaitGroup
+	)
+	asked.Go(func() { body.Dependencies = h.ask(ctx) })
+	asked.Go(func() { projected, noProjected = h.Projections(ctx) })
+	if h.Parts != nil {
+		asked.Go(func() { parts, noParts = h.Parts(ctx) })
+	}
+	asked.Wait()
+	if noProjected != nil {
 		body.Dependencies = append(body.Dependencies, dependencyHealth{Name: "projections", Detail: "how far the read models are is not known: the event log or the database of read models does not answer"})
 	}
-	body.Projections = append(body.Projections, projected...)
-	if h.Parts != nil {
-		parts, err := h.Parts(ctx)
-		if err != nil {
-			body.Dependencies = append(body.Dependencies, dependencyHealth{Name: "parked events", Detail: "how many events the reactions have set aside is not known: the database of read models does not answer"})
-		}
-		body.Parts = append(body.Parts, parts...)
+	if noParts != nil {
+		body.Dependencies = append(body.Dependencies, dependencyHealth{Name: "parked events", Detail: "how many events the reactions have set aside is not known: the database of read models does not answer"})
 	}
+	body.Projections = append(body.Projections, projected...)
+	body.Parts = append(body.Parts, parts...)
 	if h.Stopping != nil {
 		body.Stopping = h.Stopping()
 		body.Ready = !body.Stopping

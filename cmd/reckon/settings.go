@@ -266,8 +266,10 @@ func (n newFlag) createLog(s *settings, ctx context.Context) (*eventstore.Store,
 	return store, func() { store.Close(); closeNode() }, nil
 }
 
-// connect connects to the log at an address.
+// connect connects a command to a log that answers within eventstore.RetryTimeout, as its calls do.
 func connect(ctx context.Context, address string, insecure bool) (*eventstore.Store, error) {
+	ctx, cancel := context.WithTimeout(ctx, eventstore.RetryTimeout)
+	defer cancel()
 	return eventstore.Connect(ctx, eventstore.Config{Connection: address, Insecure: insecure, Catalogue: domain.Catalogue(), Logger: slog.Default()})
 }
 

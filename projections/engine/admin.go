@@ -33,16 +33,15 @@ func (e *Engine) Admin() http.Handler {
 	return mux
 }
 
+// writeJSON answers with v, or with the text of an error.
 func writeJSON(w http.ResponseWriter, v any, err error) {
-	w.Header().Set("Content-Type", "application/json")
 	switch {
 	case errors.Is(err, ErrNotFound):
-		w.WriteHeader(http.StatusNotFound)
+		http.Error(w, err.Error(), http.StatusNotFound)
 	case err != nil:
-		w.WriteHeader(http.StatusInternalServerError)
+		http.Error(w, err.Error(), http.StatusInternalServerError)
+	default:
+		w.Header().Set("Content-Type", "application/json")
+		_ = json.NewEncoder(w).Encode(v) // the operator has gone
 	}
-	if err != nil {
-		v = map[string]string{"error": err.Error()}
-	}
-	_ = json.NewEncoder(w).Encode(v) // the operator has gone
 }
