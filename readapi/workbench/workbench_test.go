@@ -370,12 +370,12 @@ func TestJobsAreSubmittedAndCancelled(t *testing.T) {
 	b.Click("main details:first-of-type summary")
 	b.Fill("#job-expression", "1+1")
 	b.Click("main details:first-of-type button.primary")
-	b.Has("#job", "9 jobs are left today")
+	b.Has("#done", "9 jobs are left today")
 	b.Has("#job", "queued")
 	sound(t, b, "a queued job")
 	b.Click("#job form button")
-	b.Has("#job", "its slot is given back")
-	b.Has("#job", "10 jobs are left today")
+	b.Has("#done", "its slot is given back")
+	b.Has("#done", "10 jobs are left today")
 	b.Go(s.URL + "/jobs")
 	b.Click("main details:nth-of-type(2) summary")
 	b.Fill("#circuit", "{")
@@ -392,8 +392,10 @@ func TestJobsAreSubmittedAndCancelled(t *testing.T) {
 	twice := url.Values{"kind": {"evaluate"}, "expression": {"1+1"}, "key": {"once"}}
 	for i := range 2 {
 		a := form(t, s, "/jobs", user.Cookie, s.URL, twice)
-		if a.Status != http.StatusOK || strings.Contains(string(a.Body), "had been sent before") != (i == 1) {
-			t.Errorf("%d: %d %.3000s", i, a.Status, a.Body)
+		done := strings.Split(a.Header.Get("Set-Cookie"), ";")[0]
+		page := s.Do(t, http.MethodGet, a.Header.Get("Location"), "", "Cookie", user.Cookie+"; "+done)
+		if a.Status != http.StatusSeeOther || page.Status != http.StatusOK || strings.Contains(string(page.Body), "had been sent before") != (i == 1) {
+			t.Errorf("%d: %d %v %.3000s", i, a.Status, a.Header, page.Body)
 		}
 	}
 }
