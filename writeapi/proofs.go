@@ -17,6 +17,7 @@ import (
 	"reckon/domain/certificate"
 	"reckon/domain/lean/export"
 	"reckon/domain/upload"
+	"reckon/internal/auth"
 	"reckon/internal/httpkit"
 )
 
@@ -28,8 +29,9 @@ const (
 )
 
 type uploadInput struct {
-	ContentType     string `header:"Content-Type" doc:"application/x-ndjson, or application/gzip with Content-Encoding: gzip"`
-	ContentEncoding string `header:"Content-Encoding" describedPattern:"^(gzip|identity)$" doc:"gzip when the export is compressed"`
+	ContentType     string       `header:"Content-Type" doc:"application/x-ndjson, or application/gzip with Content-Encoding: gzip"`
+	For             httpkit.UUID `header:"Reckon-Account" doc:"Id of the account that the export is to be stored for; any other is answered 409. Left out: whose the credential is"`
+	ContentEncoding string       `header:"Content-Encoding" describedPattern:"^(gzip|identity)$" doc:"gzip when the export is compressed"`
 }
 
 // uploadOutput is interface §2.9.
@@ -144,7 +146,7 @@ func (s Services) registerProofs(api *httpkit.API) {
 		Description: "The body is the raw export: application/x-ndjson, or gzip (application/gzip with Content-Encoding: gzip); not a JSON envelope. It is read whole before anything is stored. One upload is checked by one job.",
 		Limit:       s.perMinute(), ReturnsToken: true, Errors: problems, UploadBytes: commands.MaxExportBytes,
 		UploadTypes: []string{"application/x-ndjson", "application/gzip"},
-		Kinds:       []httpkit.Kind{httpkit.InvalidExport, httpkit.ExportOverBudget, httpkit.InvalidRequest, httpkit.ProofsNotOnPlan, httpkit.BodyTimeout, httpkit.TooLarge, httpkit.NotAnExport, httpkit.Saturated, httpkit.Unavailable},
+		Kinds:       []httpkit.Kind{httpkit.InvalidExport, httpkit.ExportOverBudget, httpkit.InvalidRequest, httpkit.OtherAccount, httpkit.ProofsNotOnPlan, httpkit.BodyTimeout, httpkit.TooLarge, httpkit.NotAnExport, httpkit.Saturated, httpkit.Unavailable},
 	}, s.uploadProof)
 	httpkit.Handle(api, httpkit.Route{
 		Method: http.MethodPost, Path: "/api/proofs/validate", ID: "validate-proof", Tag: "Proofs", Summary: "What a proof job would come to",
@@ -165,6 +167,9 @@ func (s Services) registerProofs(api *httpkit.API) {
 }
 
 func (s Services) uploadProof(ctx context.Context, in *uploadInput) (out *uploadOutput, err error) {
+	if in.For != "" && string(in.For) != auth.PrincipalOf(ctx).Account {
+		return nil, httpkit.OtherAccount.Problem("the export is to be stored for another account than the one that is signed in now, and nothing was stored: load the page again, or sign in as that account")
+	}
 	plan := s.plan(ctx)
 	err = s.withinMinute(ctx, plan, func() (err error) {
 		out, err = s.storeUpload(ctx, in, plan)

@@ -30,9 +30,28 @@ type Declaration struct {
 	Example    string    // JSON of a submission that succeeds on every plan; empty: none stands for itself
 }
 
-// Submitted is the JSON of the fields that a job was submitted with: those of the payload, and the ids that stand beside it.
+// payloadAsText is the field that Submitted gives a payload in which it finds no fields.
+const payloadAsText = "payload"
+
+// Submitted is the JSON of the fields that a job was submitted with: those of the payload, and the ids that stand beside it. A payload in which the declaration
+// finds no fields, as one that an earlier declaration wrote, is the text of the field payload: whatever was accepted can be shown.
 func (d Declaration) Submitted(s Submission, payload string) (json.RawMessage, error) {
 	fields := map[string]any{}
+	var own map[string]json.RawMessage
+	isObject := json.Unmarshal([]byte(payload), &own) == nil && own != nil
+	i := slices.IndexFunc(d.Fields, func(f Field) bool { return f.Name == d.PayloadField })
+	switch {
+	case d.PayloadField == "" && isObject:
+		for name, value := range own {
+			fields[name] = value
+		}
+	case d.PayloadField == "":
+		fields[payloadAsText] = payload
+	case i >= 0 && d.Fields[i].Type == Object && isObject:
+		fields[d.PayloadField] = json.RawMessage(payload)
+	default:
+		fields[d.PayloadField] = payload
+	}
 	if s.SessionID != "" {
 		fields["session_id"] = s.SessionID
 	}
@@ -41,21 +60,6 @@ func (d Declaration) Submitted(s Submission, payload string) (json.RawMessage, e
 	}
 	if s.AboutRunID != 0 {
 		fields["run_id"] = s.AboutRunID
-	}
-	i := slices.IndexFunc(d.Fields, func(f Field) bool { return f.Name == d.PayloadField })
-	switch {
-	case d.PayloadField == "":
-		var own map[string]json.RawMessage
-		if err := json.Unmarshal([]byte(payload), &own); err != nil {
-			return nil, err
-		}
-		for name, value := range own {
-			fields[name] = value
-		}
-	case i >= 0 && d.Fields[i].Type == Object:
-		fields[d.PayloadField] = json.RawMessage(payload)
-	default:
-		fields[d.PayloadField] = payload
 	}
 	return event.Marshal(fields)
 }

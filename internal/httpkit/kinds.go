@@ -72,6 +72,7 @@ var (
 	PaymentRefused    = Kind{"payment_refused", http.StatusConflict, "The payment does not fit", "There is no such invoice, it is void or paid otherwise, or the amount is another: `detail` says which. Nothing was noted as paid: an operator looks at it, and gives back what was not owed."}
 	TooManySessions   = Kind{"too_many_sessions", http.StatusConflict, "The plan's live sessions are all in use", "Clear one with DELETE /api/sessions/{id} or wait until one expires."}
 	UploadUsed        = Kind{"upload_used", http.StatusConflict, "The upload is another job's", "One upload is checked by one job. Upload the export again for another check. The slot was not spent, or was given back."}
+	OtherAccount      = Kind{"other_account", http.StatusConflict, "Somebody else is signed in", "A page's form, and an upload with `Reckon-Account`, are done for the account that they were made for only. Nothing was done: load the page again, or sign in as that account."}
 	ConditionFailed   = Kind{"condition_failed", http.StatusPreconditionFailed, "The file is not the one that is asked for", "If-Match names none of its ETags, or it was written after If-Unmodified-Since. Leave the condition out to have the file as it is; its ETag is in the answer."}
 	TooLarge          = Kind{"body_too_large", http.StatusRequestEntityTooLarge, "The body is too large", "`detail` gives the limit."}
 	ExpressionTooLong = Kind{"expression_too_long", http.StatusRequestEntityTooLarge, "The expression is too long without an account", "`detail` gives its length and the limit, in bytes of UTF-8. Nothing was evaluated and the allowance is as it was."}
@@ -110,7 +111,7 @@ func Kinds() []Kind {
 		Unauthenticated, InvalidToken, InvalidCredentials, InvalidSignature,
 		FirstPartyOnly, InsufficientScope, CrossOrigin, WrongPassword, ExpressionDenied, NotMathematics, ProofsNotOnPlan,
 		NoSuchRoute, AnonymousOff, NoSuchRun, NoReceipt, NoPlot, NoSuchToken, NoSuchSignIn, NoSuchApp, NoSuchJob, NoStatevector, NoSuchUpload, NoMCPSession, NoSuchSymbol, NoCertificate, NoSuchBurst, NoTile, MethodRefused,
-		BudgetExhausted, BodyTimeout, EmailTaken, PaymentRefused, TooManySessions, UploadUsed, StateForgotten, ConditionFailed, TooLarge, ExpressionTooLong, NotJSON, NotAnExport, RangeRefused, ExpectationFailed, SyntaxError, EngineRefused, OutputTooLarge, EngineQuit, EngineCrashed, SessionClosed, Cancelled, HeadersTooLarge, RateLimited, TooMany, AllowanceSpent, Elaborating,
+		BudgetExhausted, BodyTimeout, EmailTaken, PaymentRefused, TooManySessions, UploadUsed, OtherAccount, StateForgotten, ConditionFailed, TooLarge, ExpressionTooLong, NotJSON, NotAnExport, RangeRefused, ExpectationFailed, SyntaxError, EngineRefused, OutputTooLarge, EngineQuit, EngineCrashed, SessionClosed, Cancelled, HeadersTooLarge, RateLimited, TooMany, AllowanceSpent, Elaborating,
 		Internal, UnknownCoding, Saturated, Unavailable, NotYetLogged, NoElaboration, UnsupportedHTTP,
 	}
 }

@@ -39,10 +39,10 @@ type accountShown struct {
 	} `json:"sign_ins"`
 	Minted *struct{ Token, Name string } // just now; shown this once
 	Base   string                        // of this service; empty: not known
-	Done   string                        // what was just done
+	Done   done
 }
 
-func (v *visit) accountPage() { v.showAccount(accountShown{}, nil) }
+func (v *visit) accountPage() { v.showAccount(accountShown{Done: v.justDone()}, nil) }
 
 func (v *visit) showAccount(page accountShown, refused *refusal) {
 	page.Base = httpkit.RequestOf(v.r.Context()).Base
@@ -59,6 +59,7 @@ func (v *visit) showAccount(page accountShown, refused *refusal) {
 func (v *visit) accountForm() {
 	page := accountShown{}
 	var problem *refusal
+	what := ""
 	switch id := url.PathEscape(v.field("id")); v.field("do") {
 	case "mint":
 		body := map[string]any{"name": v.field("name")}
@@ -71,18 +72,19 @@ func (v *visit) accountForm() {
 		_, problem = v.ask(http.MethodPost, "/api/tokens", body, &page.Minted)
 	case "revoke":
 		_, problem = v.ask(http.MethodDelete, "/api/tokens/"+id, nil, nil)
-		page.Done = "The token is revoked."
+		what = "revoked"
 	case "disconnect":
 		_, problem = v.ask(http.MethodDelete, "/api/connections/"+id, nil, nil)
-		page.Done = "The app is disconnected."
+		what = "disconnected"
 	case "end":
 		_, problem = v.ask(http.MethodDelete, "/api/sign-ins/"+id, nil, nil)
-		page.Done = "The sign-in has ended."
+		what = "ended"
 	default:
 		problem = &refusal{Problem: *httpkit.InvalidRequest.Problem("the form does not say what to do")}
 	}
-	if problem != nil {
-		page.Done = ""
+	if problem == nil && what != "" {
+		v.goOnHaving(done{What: what}, "/account")
+		return
 	}
 	v.showAccount(page, problem)
 }

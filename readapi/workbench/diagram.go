@@ -67,6 +67,12 @@ func refusedDrawing(err error) diagramShown {
 	return diagramShown{Problem: err.Error()}
 }
 
+// refuseDrawing shows the form with the reason in the drawing's place.
+func (v *visit) refuseDrawing(problem *refusal) {
+	page := jobsShown{Form: v.jobFields(), Diagram: diagramShown{Problem: problem.Detail}}
+	v.showWithStatus("drawing", shown{Title: "A circuit", Section: "jobs", For: v.stillOf(problem), Page: page}, problem)
+}
+
 // drawForm shows the form of a circuit with its drawing.
 func (v *visit) drawForm() {
 	page := jobsShown{Form: jobForm{Kind: "qsim", Circuit: v.field("circuit"), Key: v.field("key")}}

@@ -42,7 +42,7 @@ type sourceLine struct {
 
 // elaborate sends a source to the toolchain. What becomes an upload stands in the form for uploads.
 func (v *visit) elaborate() {
-	form := elaborationForm{Source: v.field("source"), Module: strings.TrimSpace(v.field("module")), Names: v.field("names")}
+	form := v.elaborationFields()
 	page := proofsShown{Elaboration: form}
 	body := map[string]any{"source": form.Source}
 	if form.Module != "" {
@@ -58,6 +58,10 @@ func (v *visit) elaborate() {
 		page.UploadID, page.Names, page.Report = found.UploadID, strings.Join(found.Names, "\n"), found.Report
 	}
 	v.showProofs(page)
+}
+
+func (v *visit) elaborationFields() elaborationForm {
+	return elaborationForm{Source: v.field("source"), Module: strings.TrimSpace(v.field("module")), Names: v.field("names")}
 }
 
 // place puts the messages at their lines.

@@ -45,16 +45,24 @@ type sessionRow struct {
 type cell struct {
 	Expression string
 	SessionID  string
-	Account    string // whose cell it is; empty: nobody's
+	For        reader // whose page it is a cell of
 	Answer     *view.Evaluation
 	Anonymous  bool // nothing was kept: there is no run, receipt or picture
 	Problem    *refusal
 	Told       told
 	Left       *left // of what may be asked without an account
+	Elsewhere  *elsewhere
+}
+
+// elsewhere is where a question can be asked whose page was made for somebody else.
+type elsewhere struct {
+	Address string // of the first page with the expression in its form; without the expression where it is too long for an address
+	Whole   bool   // the expression is in the address
+	As      string // who is signed in now
 }
 
 // Again is what evaluates the cell again.
-func (c cell) Again() again { return again{c.Expression, c.SessionID, c.Account} }
+func (c cell) Again() again { return again{c.Expression, c.SessionID, c.For} }
 
 // left is what is left of an allowance.
 type left struct{ Limit, Remaining string }
@@ -93,9 +101,8 @@ func (v *visit) showEvaluate(page evaluateShown, problem *refusal) {
 	v.showWithStatus("evaluate", shown{Title: "Evaluate", Section: "evaluate", Page: page}, problem)
 }
 
-// evaluateForm evaluates as the person whom the form was made for: a form of somebody signed in is not evaluated without the account.
 func (v *visit) evaluateForm() {
-	asked := cell{Expression: v.field("expression"), Account: v.field("account"), Anonymous: v.field("account") == ""}
+	asked := cell{Expression: v.field("expression"), For: v.who().reader(), Anonymous: !v.who().SignedIn}
 	body, route := map[string]string{"expression": asked.Expression}, "/api/public/evaluate"
 	session := v.field("session_id")
 	if !asked.Anonymous {
@@ -106,11 +113,7 @@ func (v *visit) evaluateForm() {
 		}
 	}
 	answer := &view.Evaluation{}
-	var reply *httpkit.Reply
-	problem := v.otherAccount(asked.Account)
-	if problem == nil {
-		reply, problem = v.ask(http.MethodPost, route, body, answer)
-	}
+	reply, problem := v.ask(http.MethodPost, route, body, answer)
 	if problem != nil {
 		asked.Problem, asked.Told = problem, told{Suggestions: apply(asked.Expression, problem.Suggestions)}
 	} else {
@@ -126,12 +129,13 @@ func (v *visit) evaluateForm() {
 	v.showEvaluate(page, problem)
 }
 
-// otherAccount is why a form that was made for an account is not evaluated as another, which somebody has signed in to since.
-func (v *visit) otherAccount(account string) *refusal {
-	if who := v.who(); account == "" || !who.SignedIn || who.Account == account {
-		return nil
+// refuseEvaluation shows an expression that was not evaluated, where it can be sent again: htmx leaves it in the field of its page, and a whole page has it in its own.
+func (v *visit) refuseEvaluation(problem *refusal) {
+	asked := cell{Expression: v.field("expression"), Problem: problem, Elsewhere: &elsewhere{Address: "/", As: v.who().name()}}
+	if linkable(asked.Expression) {
+		asked.Elsewhere.Address, asked.Elsewhere.Whole = "/?e="+url.QueryEscape(asked.Expression), true
 	}
-	return &refusal{Problem: *httpkit.InvalidRequest.Problem("this page was opened for another account than the one that is signed in now. Nothing was evaluated: load the page again")}
+	v.showEvaluate(evaluateShown{Examples: examples, Cells: []cell{asked}, Expression: asked.Expression}, problem)
 }
 
 // apply writes out what an expression would be with each suggestion.

@@ -16,6 +16,7 @@ import (
 
 // functions are those that templates call.
 var functions = template.FuncMap{
+	"form": openForm, "evaluation": openEvaluation,
 	"asset": assetAddress, "visible": visible, "typeset": typeset, "brief": brief, "linkable": linkable, "basis": view.BasisInWords, "shownBy": view.ShownBy, "reason": reasonInWords, "price": price, "duration": duration, "count": count, "bytes": bytesInWords, "badge": badgeOf, "choice": chosen, "page": url.PathEscape, "scopes": scope.All,
 }
 

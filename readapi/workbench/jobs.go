@@ -25,7 +25,7 @@ type jobsShown struct {
 	Here    string
 	Form    jobForm
 	Diagram diagramShown // of the form's circuit
-	Problem *refusal     // of the form
+	NoList  *refusal     // why the jobs are not known, on a page that has its form all the same
 }
 
 // jobForm is what has been filled in.
@@ -64,22 +64,29 @@ type jobRow struct {
 // Live tells whether the job can still change.
 func (j jobRow) Live() bool { return j.Status == "queued" || j.Status == "running" }
 
-func (v *visit) jobsPage() { v.showJobs(newJobForm(), nil) }
+func (v *visit) jobsPage() { v.showJobs(newJobForm(), "", nil) }
 
-func (v *visit) showJobs(form jobForm, refused *refusal) {
+// showJobs shows the list with the form. What was filled in stays on the page, whatever refuses it: refused is that of the form, which is bound to
+// who reads the page now unless of is somebody else.
+func (v *visit) showJobs(form jobForm, of reader, refused *refusal) {
 	filter, asked := v.given("status", "kind", "before"), url.Values{"limit": {"50"}}
-	page := jobsShown{Filter: filter, Here: v.r.URL.RequestURI(), Form: form, Diagram: v.draw(form.Circuit), Problem: refused}
+	page := jobsShown{Filter: filter, Here: v.r.URL.RequestURI(), Form: form, Diagram: v.draw(form.Circuit)}
 	for name, value := range filter {
 		asked.Set(name, value)
 	}
 	_, problem := v.ask(http.MethodGet, "/api/jobs?"+asked.Encode(), nil, &page)
 	page.Older = v.older("/jobs", filter, page.Next)
-	v.showList("jobs", shown{Title: "Jobs", Section: "jobs", Page: page}, cmp.Or(problem, refused))
+	if refused == nil {
+		v.showList("jobs", shown{Title: "Jobs", Section: "jobs", Page: page}, problem)
+		return
+	}
+	page.NoList = problem
+	v.showWithStatus("jobs", shown{Title: "Jobs", Section: "jobs", For: of, Page: page, Refused: refused}, refused)
 }
 
 // submitForm submits a job. The form's own key makes a form that is sent twice one job.
 func (v *visit) submitForm() {
-	form := jobForm{Kind: v.field("kind"), Expression: v.field("expression"), SessionID: v.field("session_id"), Circuit: v.field("circuit"), Key: v.field("key")}
+	form := v.jobFields()
 	body := map[string]any{"kind": form.Kind, "idempotency_key": form.Key}
 	if form.Key == "" {
 		delete(body, "idempotency_key")
@@ -95,13 +102,40 @@ func (v *visit) submitForm() {
 	}
 	var made jobRow
 	if _, problem := v.ask(http.MethodPost, "/api/jobs", body, &made); problem != nil {
-		form.Key = uuid.NewString()
-		form.Circuit = cmp.Or(form.Circuit, bell)
-		v.showJobs(form, problem)
+		v.showJobsAgain(form, "", problem)
 		return
 	}
-	v.showJob(v.withSubmitted(made))
+	v.goOnToJob(made)
 }
+
+// goOnToJob leads to the page of a job that was submitted.
+func (v *visit) goOnToJob(made jobRow) {
+	what := "submitted"
+	if made.Resubmit {
+		what = "resubmitted"
+	}
+	v.goOnHaving(done{what, made.RemainingToday}, jobPath(made.JobID))
+}
+
+// jobFields are the form's fields as they were filled in.
+func (v *visit) jobFields() jobForm {
+	return jobForm{Kind: v.field("kind"), Expression: v.field("expression"), SessionID: v.field("session_id"), Circuit: v.field("circuit"), Key: v.field("key")}
+}
+
+// showJobsAgain shows a form that was not taken, which is another submission when it is sent again.
+func (v *visit) showJobsAgain(form jobForm, of reader, problem *refusal) {
+	form.Key = uuid.NewString()
+	form.Circuit = cmp.Or(form.Circuit, bell)
+	v.showJobs(form, of, problem)
+}
+
+// refuseSubmission shows the form again. While nobody is signed in it stays whose it was: it can be sent once they have signed in.
+func (v *visit) refuseSubmission(problem *refusal) {
+	v.showJobsAgain(v.jobFields(), v.stillOf(problem), problem)
+}
+
+// jobPath is the page of a job.
+func jobPath(id string) string { return "/jobs/" + url.PathEscape(id) }
 
 // circuitOf is a circuit as JSON, or the OpenQASM program that a text is otherwise.
 func circuitOf(text string) any {
@@ -121,7 +155,7 @@ type jobShown struct {
 	Circuit *circuitResult   // of a simulation
 	Told    told
 	Given   *submitted // what was submitted; nil: it is not known, or not asked for
-	Cancel  *cancelled // it was just cancelled
+	Done    done
 }
 
 // submitted is what a job was submitted with.
@@ -175,19 +209,21 @@ func (v *visit) givenTo(job jobRow) (*submitted, *refusal) {
 	return given, nil
 }
 
-// withSubmitted is a job with what was submitted. Where that cannot be had now, the job is shown without.
-func (v *visit) withSubmitted(job jobRow) jobRow {
-	var whole jobRow
-	if _, problem := v.ask(http.MethodGet, "/api/jobs/"+url.PathEscape(job.JobID)+"?submitted=true", nil, &whole); problem == nil {
-		job.Submitted, job.SubmittedRemoved = whole.Submitted, whole.SubmittedRemoved
-	}
-	return job
-}
-
 type cancelled struct {
 	Cancelled      bool
 	Refunded       bool
-	RemainingToday int64 `json:"jobs_remaining_today"`
+	RemainingToday *int64 `json:"jobs_remaining_today"`
+}
+
+// what of a cancellation is told on the job's page.
+func (c cancelled) what() string {
+	switch {
+	case !c.Cancelled:
+		return "ended"
+	case c.Refunded:
+		return "refunded"
+	}
+	return "cancelled"
 }
 
 // circuitResult is what a page shows of a simulation.
@@ -250,10 +286,8 @@ func (v *visit) jobPage() {
 
 func (v *visit) jobAddress() string { return "/api/jobs/" + url.PathEscape(v.r.PathValue("id")) }
 
-func (v *visit) showJob(job jobRow) { v.showCancelledJob(job, nil) }
-
-func (v *visit) showCancelledJob(job jobRow, after *cancelled) {
-	page := jobShown{jobRow: job, Cancel: after}
+func (v *visit) showJob(job jobRow) {
+	page := jobShown{jobRow: job, Done: v.justDone()}
 	given, problem := v.givenTo(job)
 	page.Given = given
 	if problem == nil && len(job.Result) > 0 && string(job.Result) != "null" {
@@ -284,15 +318,10 @@ func (v *visit) decode(document []byte, into any) *refusal {
 }
 
 func (v *visit) cancelForm() {
-	after := &cancelled{}
-	if _, problem := v.ask(http.MethodDelete, v.jobAddress(), nil, after); problem != nil {
+	var after cancelled
+	if _, problem := v.ask(http.MethodDelete, v.jobAddress(), nil, &after); problem != nil {
 		v.show("job", shown{Title: "Job", Section: "jobs", Problem: problem})
 		return
 	}
-	var job jobRow
-	if _, problem := v.ask(http.MethodGet, v.jobAddress()+"?submitted=true", nil, &job); problem != nil {
-		v.show("job", shown{Title: "Job", Section: "jobs", Problem: problem})
-		return
-	}
-	v.showCancelledJob(job, after)
+	v.goOnHaving(done{after.what(), after.RemainingToday}, jobPath(v.r.PathValue("id")))
 }

@@ -23,7 +23,7 @@ type keptCell struct {
 	Row       historyRun
 	Receipt   *receipt // nil: the run ended without an answer
 	SessionID string
-	Account   string
+	For       reader
 }
 
 // notebook is what is known of a session's earlier evaluations.
@@ -35,7 +35,7 @@ type notebook struct {
 }
 
 // Again is what evaluates a cell again, where it is short enough to stand in the page twice.
-func (k keptCell) Again() again { return again{k.Row.Expression, k.SessionID, k.Account} }
+func (k keptCell) Again() again { return again{k.Row.Expression, k.SessionID, k.For} }
 
 // Told is what was said with the answer.
 func (k keptCell) Told() told {
@@ -44,7 +44,10 @@ func (k keptCell) Told() told {
 	return t
 }
 
-type again struct{ Expression, SessionID, Account string }
+type again struct {
+	Expression, SessionID string
+	For                   reader
+}
 
 // notebookOf is the notebook of a session: its newest runs among the newest of the account's history, but for one that is shown already.
 func (v *visit) notebookOf(sessionID string, live []sessionRow, shownAlready int64) *notebook {
@@ -67,7 +70,7 @@ func (v *visit) notebookOf(sessionID string, live []sessionRow, shownAlready int
 				n.More = true
 				break
 			}
-			n.Cells = append(n.Cells, keptCell{Row: row, SessionID: sessionID, Account: v.who().Account})
+			n.Cells = append(n.Cells, keptCell{Row: row, SessionID: sessionID, For: v.who().reader()})
 		}
 		if n.More || page.Next == nil {
 			break

@@ -97,7 +97,7 @@ func TestNotebookOfASession(t *testing.T) {
 	clean(t, b)
 
 	// Without scripts the page of an answer has the cells before it, and each once.
-	a := form(t, s, "/", user.Cookie, s.URL, url.Values{"expression": {"1+1"}, "account": {user.ID}, "session_id": {"note.book-1"}})
+	a := form(t, s, "/", user.Cookie, s.URL, url.Values{"expression": {"1+1"}, "session_id": {"note.book-1"}})
 	if n := strings.Count(string(a.Body), `<article class="cell"`); a.Status != http.StatusOK || n != 7 {
 		t.Errorf("%d: %d cells", a.Status, n)
 	}

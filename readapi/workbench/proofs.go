@@ -18,6 +18,8 @@ type proofsShown struct {
 	Names        string // of declarations, one a line
 	Report       *proofReport
 	Problem      *refusal // of the form
+	NoList       *refusal // why the certificates are not known, on a page that has its forms all the same
+	For          reader   // whose the forms stay; empty: who reads the page
 
 	Elaboration   elaborationForm
 	Elaborated    *elaborationShown
@@ -51,11 +53,25 @@ func (v *visit) showProofs(page proofsShown) {
 	}
 	_, problem := v.ask(http.MethodGet, "/api/certificates?"+asked.Encode(), nil, &page)
 	page.Older = v.older("/proofs", given, page.Next)
-	s := shown{Title: "Proofs", Section: "proofs", Page: page, Problem: problem}
-	if problem == nil {
-		problem = cmp.Or(page.Problem, page.NotElaborated)
+	s := shown{Title: "Proofs", Section: "proofs", For: page.For}
+	if refused := cmp.Or(page.Problem, page.NotElaborated); refused != nil { // what was filled in stays on the page
+		page.NoList, problem = problem, refused
+	} else {
+		s.Problem = problem
 	}
+	s.Page = page
 	v.showWithStatus("proofs", s, problem)
+}
+
+// refuseProof shows the form that was sent again, with the reason.
+func (v *visit) refuseProof(problem *refusal) {
+	page := proofsShown{UploadID: v.field("upload_id"), Names: v.field("declarations"), Elaboration: v.elaborationFields(), For: v.stillOf(problem)}
+	if v.field("do") == "elaborate" {
+		page.NotElaborated = problem
+	} else {
+		page.Problem = problem
+	}
+	v.showProofs(page)
 }
 
 // proofForm elaborates a source, inspects an upload, or submits it to be checked, as its button says.
@@ -71,7 +87,7 @@ func (v *visit) proofForm() {
 		body["idempotency_key"] = "workbench-" + page.UploadID // an upload is checked once
 		var made jobRow
 		if _, page.Problem = v.ask(http.MethodPost, "/api/jobs", body, &made); page.Problem == nil {
-			v.showJob(made)
+			v.goOnToJob(made)
 			return
 		}
 	} else {

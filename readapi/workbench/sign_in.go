@@ -85,6 +85,15 @@ func (v *visit) signOutForm() {
 	v.redirect("/")
 }
 
+// refuseSignOut leaves out that nobody is signed in any more, which is what the form was sent for.
+func (v *visit) refuseSignOut(problem *refusal) {
+	if problem.Status == http.StatusUnauthorized {
+		v.redirect("/")
+		return
+	}
+	v.refuse(problem)
+}
+
 // takeCookies sets the cookies that a route has set.
 func (v *visit) takeCookies(reply *httpkit.Reply) {
 	for _, cookie := range reply.Header().Values("Set-Cookie") {

@@ -34,22 +34,22 @@ func (s Services) Register() {
 	httpkit.HandleRaw(s.API, http.MethodGet, "/assets/{version}/{name}", 0, s.serveAsset)
 	s.API.ShowProblems(s.problemPage)
 	s.get("/", (*visit).evaluatePage)
-	s.post("/", (*visit).evaluateForm)
+	s.post("/", (*visit).evaluateForm, (*visit).refuseEvaluation)
 	s.get("/runs/{id}", (*visit).runPage)
-	s.post("/runs/{id}", (*visit).checkForm)
+	s.post("/runs/{id}", (*visit).checkForm, (*visit).refuse)
 	s.get("/sign-in", (*visit).signInPage)
-	s.post("/sign-in", (*visit).signInForm)
+	s.post("/sign-in", (*visit).signInForm, (*visit).refuse)
 	s.get("/sign-up", (*visit).signUpPage)
-	s.post("/sign-up", (*visit).signUpForm)
-	s.post("/sign-out", (*visit).signOutForm)
+	s.post("/sign-up", (*visit).signUpForm, (*visit).refuse)
+	s.post("/sign-out", (*visit).signOutForm, (*visit).refuseSignOut)
 	s.get("/history", (*visit).historyPage)
 	s.get("/jobs", (*visit).jobsPage)
-	s.post("/jobs", (*visit).submitForm)
-	s.post("/jobs/drawing", (*visit).drawForm)
+	s.post("/jobs", (*visit).submitForm, (*visit).refuseSubmission)
+	s.post("/jobs/drawing", (*visit).drawForm, (*visit).refuseDrawing)
 	s.get("/jobs/{id}", (*visit).jobPage)
-	s.post("/jobs/{id}", (*visit).cancelForm)
+	s.post("/jobs/{id}", (*visit).cancelForm, (*visit).refuse)
 	s.get("/proofs", (*visit).proofsPage)
-	s.post("/proofs", (*visit).proofForm)
+	s.post("/proofs", (*visit).proofForm, (*visit).refuseProof)
 	s.get("/certificates/{id}", (*visit).certificatePage)
 	s.get("/bursts", (*visit).burstsPage)
 	s.get("/bursts/{id}", (*visit).burstPage)
@@ -57,18 +57,23 @@ func (s Services) Register() {
 	s.get("/reference/{name}", (*visit).symbolPage)
 	s.get("/plans", (*visit).plansPage)
 	s.get("/account", (*visit).accountPage)
-	s.post("/account", (*visit).accountForm)
+	s.post("/account", (*visit).accountForm, (*visit).refuse)
 }
 
 func (s Services) get(path string, page func(*visit)) {
 	httpkit.HandleRaw(s.API, http.MethodGet, path, 0, func(w http.ResponseWriter, r *http.Request) { page(&visit{w: w, r: r, api: s.API}) })
 }
 
-func (s Services) post(path string, page func(*visit)) {
+// post serves what a form sends. One that was made for somebody else is shown by refused, which does nothing else.
+func (s Services) post(path string, page func(*visit), refused func(*visit, *refusal)) {
 	httpkit.HandleRaw(s.API, http.MethodPost, path, maxFormBytes, func(w http.ResponseWriter, r *http.Request) {
 		v := &visit{w: w, r: r, api: s.API}
 		if problem := v.readForm(); problem != nil {
 			v.show("problem", shown{Title: problem.Title, Problem: problem})
+			return
+		}
+		if problem := v.madeForAnother(); problem != nil {
+			refused(v, problem)
 			return
 		}
 		page(v)
@@ -100,6 +105,15 @@ func read(path string) []byte {
 var templates = parse()
 
 func parse() map[string]*template.Template {
+	sources, err := fs.Glob(files, "pages/*.html")
+	if err != nil {
+		panic(err)
+	}
+	for _, path := range sources {
+		if err := checkForms(string(read(path))); err != nil {
+			panic(path + ": " + err.Error())
+		}
+	}
 	shared := template.Must(template.New("layout").Option("missingkey=zero").Funcs(functions).ParseFS(files, "pages/layout.html", "pages/parts.html"))
 	found, err := fs.Glob(files, "pages/page_*.html")
 	if err != nil {
@@ -118,6 +132,7 @@ type shown struct {
 	Title   string
 	Section string // of the navigation that the page belongs to
 	Person  person
+	For     reader   // whose the forms of this page are
 	Here    string   // path and query of this page, to come back to
 	Problem *refusal // why there is nothing more to show
 	Refused *refusal // what was asked for on the page
@@ -241,6 +256,9 @@ func (v *visit) show(name string, s shown) { v.showWithStatus(name, s, s.Problem
 // showWithStatus answers with a page that shows a problem, if there is one, in a place of its own.
 func (v *visit) showWithStatus(name string, s shown, problem *refusal) {
 	s.Person = v.who()
+	if s.For == "" {
+		s.For = s.Person.reader()
+	}
 	s.Here = local(v.r.URL.RequestURI())
 	if v.r.Method == http.MethodPost {
 		s.Here = local(v.r.URL.Path)

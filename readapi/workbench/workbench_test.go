@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
 	"net/url"
 	"regexp"
@@ -188,9 +189,15 @@ func TestPagesAndTheirPolicy(t *testing.T) {
 	}
 }
 
-// form posts a form as a browser does that has come from somewhere.
+// form posts a form as a browser does that has come from somewhere, with a page that was made for who the cookie is of unless the fields say for whom.
 func form(t *testing.T, s *apitest.Server, path, cookie, origin string, fields url.Values) apitest.Answer {
 	t.Helper()
+	sent := url.Values{"made_for": {"nobody"}}
+	if whose := s.Do(t, http.MethodGet, "/api/account", "", "Cookie", cookie); cookie != "" && whose.Status == http.StatusOK {
+		sent.Set("made_for", whose.JSON["user_id"].(string))
+	}
+	maps.Copy(sent, fields)
+	fields = sent
 	request, err := http.NewRequest(http.MethodPost, s.URL+path, strings.NewReader(fields.Encode()))
 	if err != nil {
 		t.Fatal(err)
@@ -220,7 +227,7 @@ func TestFormsOfOtherSites(t *testing.T) {
 	user := s.NewUser(t)
 	before := s.Evaluated.Load()
 	for path, fields := range map[string]url.Values{
-		"/": {"expression": {"1+1"}, "account": {user.ID}}, "/sign-in": {"email": {user.Email}, "password": {user.Password}}, "/sign-up": {"email": {"b@example.com"}, "password": {"correct horse"}}, "/sign-out": {},
+		"/": {"expression": {"1+1"}, "made_for": {user.ID}}, "/sign-in": {"email": {user.Email}, "password": {user.Password}}, "/sign-up": {"email": {"b@example.com"}, "password": {"correct horse"}}, "/sign-out": {},
 	} {
 		if a := form(t, s, path, user.Cookie, "https://example.org", fields); a.Code() != httpkit.CrossOrigin.Code || a.Header.Get("Set-Cookie") != "" {
 			t.Errorf("%s: %d %.200s", path, a.Status, a.Body)
@@ -245,13 +252,13 @@ func TestSigningIn(t *testing.T) {
 	for fields, want := range map[string]int{
 		"email=" + user.Email + "&password=not+it": 401, "email=&password=": 400, "": 400, "password=%FF": 400, "email=a&email=" + user.Email + "&password=x": 400, "email=%zz": 400,
 	} {
-		a := s.Do(t, http.MethodPost, "/sign-in", fields, "Content-Type", "application/x-www-form-urlencoded", "Origin", s.URL)
+		a := s.Do(t, http.MethodPost, "/sign-in", "made_for=nobody&"+fields, "Content-Type", "application/x-www-form-urlencoded", "Origin", s.URL)
 		if a.Status != want || !strings.Contains(string(a.Body), `role="alert"`) || a.Header.Get("Set-Cookie") != "" || strings.Contains(string(a.Body), "not it") {
 			t.Errorf("%q: %d %.2000s", fields, a.Status, a.Body)
 		}
 	}
 	for fields, want := range map[string]int{"email=" + user.Email + "&password=correct+horse": 409, "email=new%40example.com&password=short": 400, "email=nobody&password=correct+horse": 400} {
-		a := s.Do(t, http.MethodPost, "/sign-up", fields, "Content-Type", "application/x-www-form-urlencoded", "Origin", s.URL)
+		a := s.Do(t, http.MethodPost, "/sign-up", "made_for=nobody&"+fields, "Content-Type", "application/x-www-form-urlencoded", "Origin", s.URL)
 		if a.Status != want || !strings.Contains(string(a.Body), `role="alert"`) || a.Header.Get("Set-Cookie") != "" {
 			t.Errorf("%q: %d %.2000s", fields, a.Status, a.Body)
 		}
@@ -277,7 +284,7 @@ func TestSigningIn(t *testing.T) {
 		t.Errorf("%d %s", again.Status, again.Body)
 	}
 	// A form of somebody signed in is not evaluated for a stranger when the session has ended.
-	if a := form(t, s, "/", cookie, s.URL, url.Values{"expression": {"1+1"}, "account": {user.ID}}); a.Status != http.StatusUnauthorized || strings.Contains(string(a.Body), "class=\"answer\"") {
+	if a := form(t, s, "/", cookie, s.URL, url.Values{"expression": {"1+1"}, "made_for": {user.ID}}); a.Status != http.StatusUnauthorized || strings.Contains(string(a.Body), "class=\"answer\"") {
 		t.Errorf("%d %s", a.Status, a.Body)
 	}
 }
@@ -363,12 +370,12 @@ func TestJobsAreSubmittedAndCancelled(t *testing.T) {
 	b.Click("main details:first-of-type summary")
 	b.Fill("#job-expression", "1+1")
 	b.Click("main details:first-of-type button.primary")
-	b.Has("#job", "9 jobs are left today")
+	b.Has("#done", "9 jobs are left today")
 	b.Has("#job", "queued")
 	sound(t, b, "a queued job")
 	b.Click("#job form button")
-	b.Has("#job", "its slot is given back")
-	b.Has("#job", "10 jobs are left today")
+	b.Has("#done", "its slot is given back")
+	b.Has("#done", "10 jobs are left today")
 	b.Go(s.URL + "/jobs")
 	b.Click("main details:nth-of-type(2) summary")
 	b.Fill("#circuit", "{")
@@ -385,8 +392,10 @@ func TestJobsAreSubmittedAndCancelled(t *testing.T) {
 	twice := url.Values{"kind": {"evaluate"}, "expression": {"1+1"}, "key": {"once"}}
 	for i := range 2 {
 		a := form(t, s, "/jobs", user.Cookie, s.URL, twice)
-		if a.Status != http.StatusOK || strings.Contains(string(a.Body), "had been sent before") != (i == 1) {
-			t.Errorf("%d: %d %.3000s", i, a.Status, a.Body)
+		done := strings.Split(a.Header.Get("Set-Cookie"), ";")[0]
+		page := s.Do(t, http.MethodGet, a.Header.Get("Location"), "", "Cookie", user.Cookie+"; "+done)
+		if a.Status != http.StatusSeeOther || page.Status != http.StatusOK || strings.Contains(string(page.Body), "had been sent before") != (i == 1) {
+			t.Errorf("%d: %d %v %.3000s", i, a.Status, a.Header, page.Body)
 		}
 	}
 }
@@ -626,8 +635,8 @@ func TestPagesSayWhoIsSignedIn(t *testing.T) {
 	sound(t, b, "the account")
 	other := s.NewUser(t)
 	before := s.Evaluated.Load()
-	a := form(t, s, "/", other.Cookie, s.URL, url.Values{"expression": {"1+1"}, "account": {user.ID}})
-	if a.Status != http.StatusBadRequest || !strings.Contains(string(a.Body), "opened for another account") || s.Evaluated.Load() != before {
+	a := form(t, s, "/", other.Cookie, s.URL, url.Values{"expression": {"1+1"}, "made_for": {user.ID}})
+	if a.Status != http.StatusConflict || !strings.Contains(string(a.Body), "the page was made for another account") || s.Evaluated.Load() != before {
 		t.Errorf("%d %.2000s", a.Status, a.Body)
 	}
 	b.Click(`main form[action="/sign-out"] button`)
@@ -686,7 +695,7 @@ func TestTooMuchIsAPage(t *testing.T) {
 	s := apitest.Start(t, apitest.Options{})
 	user := s.NewUser(t)
 	for what, expression := range map[string]string{"the form": strings.Repeat("x", 4<<20), "the body of the route": strings.Repeat("x", 2<<20)} {
-		a := form(t, s, "/", user.Cookie, s.URL, url.Values{"expression": {expression}, "account": {user.ID}})
+		a := form(t, s, "/", user.Cookie, s.URL, url.Values{"expression": {expression}, "made_for": {user.ID}})
 		if a.Status != http.StatusRequestEntityTooLarge || a.Header.Get("Content-Type") != "text/html; charset=utf-8" || !strings.Contains(string(a.Body), "too_large") || !strings.Contains(string(a.Body), `role="alert"`) {
 			t.Errorf("%s: %d %v %.400s", what, a.Status, a.Header, a.Body)
 		}

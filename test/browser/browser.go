@@ -69,8 +69,7 @@ func (b *Tab) must(err error) {
 	}
 }
 
-// note keeps what must not happen. A request that was refused is no fault: pages show refusals; nor what htmx says
-// of it on the console.
+// note keeps what must not happen. A request that was refused is no fault: pages show refusals.
 func (b *Tab) note(event any) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -78,6 +77,14 @@ func (b *Tab) note(event any) {
 	case *cdplog.EventEntryAdded:
 		if e.Entry.Source != cdplog.EntrySourceNetwork && e.Entry.Level == cdplog.EntryLevelError {
 			b.faults = append(b.faults, e.Entry.Text)
+		}
+	case *runtime.EventConsoleAPICalled:
+		if e.Type == runtime.ConsoleAPICalledTypeError {
+			text := "console.error:"
+			for _, argument := range e.Args {
+				text += " " + string(argument.Value) + argument.Description
+			}
+			b.faults = append(b.faults, text)
 		}
 	case *runtime.EventExceptionThrown:
 		b.faults = append(b.faults, fmt.Sprintf("exception: %s %v", e.ExceptionDetails.Text, e.ExceptionDetails.Exception))

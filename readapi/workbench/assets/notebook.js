@@ -16,7 +16,7 @@ document.addEventListener("htmx:afterRequest", (event) => {
   if (field && form.matches(".again")) field.value = session ?? "";
 });
 
-/** A drawing that cannot be had now leaves the one before it. */
+/** A drawing that cannot be had now leaves the one before it; why the form is not done for who is signed in stands in its place. */
 document.addEventListener("htmx:beforeSwap", (event) => {
-  if (event.detail.target.id === "diagram" && event.detail.xhr.status >= 400) event.detail.shouldSwap = false;
+  if (event.detail.target.id === "diagram" && event.detail.xhr.status >= 400 && ![401, 409].includes(event.detail.xhr.status)) event.detail.shouldSwap = false;
 });

@@ -203,7 +203,7 @@ async function upload(file) {
   $("#upload").value = ""; // the id of an earlier file is not that of this one
   say(said, "Uploading…");
   try {
-    const headers = { "Content-Type": "application/x-ndjson" };
+    const headers = { "Content-Type": "application/x-ndjson", "Reckon-Account": document.body.dataset.madeFor }; // stored for them only
     if (/\.gz$/.test(file.name)) Object.assign(headers, { "Content-Type": "application/gzip", "Content-Encoding": "gzip" });
     const answer = await fetch("/api/proofs", { method: "POST", body: file, headers, credentials: "same-origin", redirect: "error" });
     const body = await answer.json();
@@ -250,8 +250,19 @@ document.addEventListener("htmx:sendError", (event) => {
   if (event.detail.elt.matches("[data-refresh]")) away("The service does not answer: this list is as it was, and is asked for again.");
 });
 
+/** What htmx reports of requests that ended otherwise than with success stands on the page, in words: it is no error of the page. */
+htmx.logger = (element, name, detail) => {
+  if (["htmx:afterRequest", "htmx:sendAbort", "htmx:sendError", "htmx:responseError", "htmx:timeout"].includes(name)) delete detail.error;
+};
+
 document.addEventListener("htmx:beforeSwap", (event) => {
   const { target, xhr, requestConfig } = event.detail;
+  const madeFor = /<body data-made-for="([^"]*)"/.exec(xhr.responseText)?.[1];
+  if (requestConfig.verb === "get" && madeFor && madeFor !== document.body.dataset.madeFor) { // what is somebody else's is not mixed into this page
+    event.detail.shouldSwap = false;
+    away("Somebody else is signed in, or nobody any more: this page is as it was. Load it again to go on.");
+    return;
+  }
   if (xhr.status >= 400 && requestConfig.elt.matches("a[href]")) { // a page that says why, and has not the part that was asked for
     event.detail.shouldSwap = false;
     location.assign(requestConfig.elt.href);
@@ -285,7 +296,6 @@ document.addEventListener("htmx:afterRequest", (event) => {
 });
 document.addEventListener("htmx:afterSettle", (event) => {
   begin(document);
-if ($("#token")) history.replaceState(null, "", location.href); // to load the page again is to look at it, and makes no second token
   const cell = $("#cells > .cell:last-child");
   if (event.detail.target.id !== "cells" || !cell) return;
   cell.scrollIntoView({ block: "nearest" });
@@ -293,3 +303,4 @@ if ($("#token")) history.replaceState(null, "", location.href); // to load the p
   if (document.activeElement === input && !$(".problem", cell)) input.select(); // what is typed next is the next question
 });
 begin(document);
+if ($("[data-once]")) history.replaceState(null, "", location.href); // the answer of a form: to load it again is to look at the page, and does nothing a second time
