@@ -258,7 +258,7 @@ htmx.logger = (element, name, detail) => {
 document.addEventListener("htmx:beforeSwap", (event) => {
   const { target, xhr, requestConfig } = event.detail;
   const madeFor = /<body data-made-for="([^"]*)"/.exec(xhr.responseText)?.[1];
-  if (requestConfig.verb === "get" && madeFor && madeFor !== document.body.dataset.madeFor) { // what is somebody else's is not mixed into this page
+  if (requestConfig.verb === "get" && xhr.status !== 401 && madeFor && madeFor !== document.body.dataset.madeFor) { // what is somebody else's is not mixed into this page
     event.detail.shouldSwap = false;
     away("Somebody else is signed in, or nobody any more: this page is as it was. Load it again to go on.");
     return;
