@@ -60,6 +60,24 @@ const (
 	maxConnectionNameBytes = 256
 )
 
+// Bounds on figures that are followed.
+const (
+	maxStatsCalls              = 64
+	maxStatsCallsPerConnection = 16
+	minStatsEvery              = 100 * time.Millisecond
+	maxStatsEvery              = time.Hour
+	defaultStatsEvery          = time.Second // where a request names none
+)
+
+// Bounds on requests by HTTP/1.1, one a connection.
+const (
+	plainTimeout     = 5 * time.Second // to send a request, and to take its answer
+	maxPlainHeader   = 8 << 10
+	maxFirstCall     = 16 << 10        // bytes of a connection of HTTP/2 before and with the head of its first call, which are looked at
+	plainLinger      = 2 * time.Second // for a client of HTTP/2 to take an answer and leave
+	maxPlainDiscards = 64 << 10        // bytes received meanwhile
+)
+
 // Keepalive: clients ping every 10 s even without calls; the node pings too, to close the
 // connections of clients that are gone.
 const (
