@@ -60,6 +60,12 @@ const (
 	maxConnectionNameBytes = 256
 )
 
+// Bounds on the management of users. Package access has those of a user.
+const (
+	maxUserCalls   = 8       // that hash a password, at a time
+	usersListBytes = 2 << 20 // reserved while the names of all users are in memory
+)
+
 // Bounds on figures that are followed.
 const (
 	maxStatsCalls              = 64

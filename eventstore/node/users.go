@@ -22,6 +22,7 @@ type usersService struct {
 	directory     access.Directory
 	authenticator *access.Authenticator
 	memory        *budget
+	places        chan struct{} // of calls that hash a password; others wait, and sign-ins have a queue of their own
 }
 
 func newUsersService(log *eventlog.Log, memory *budget, clock func() time.Time) *usersService {
@@ -30,11 +31,19 @@ func newUsersService(log *eventlog.Log, memory *budget, clock func() time.Time) 
 		directory:     access.Directory{Store: logStore{log}, Hasher: hasher},
 		authenticator: access.NewAuthenticator(log, hasher, clock),
 		memory:        memory,
+		places:        make(chan struct{}, maxUserCalls),
 	}
 }
 
-// usersListBytes is reserved while the names of all users are in memory.
-const usersListBytes = 2 << 20
+// enter waits for a place to hash a password; leave returns it.
+func (s *usersService) enter(ctx context.Context) (leave func(), err error) {
+	select {
+	case s.places <- struct{}{}:
+		return func() { <-s.places }, nil
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+}
 
 // userFailure translates an error about a user into the status and trailers that clients know.
 func userFailure(err error, login string) error {
@@ -74,19 +83,31 @@ func answer[R any](ctx context.Context, response *R, err error, login string) (*
 // Create is users.UsersServer.
 func (s *usersService) Create(ctx context.Context, req *users.CreateReq) (*users.CreateResp, error) {
 	o := req.GetOptions()
+	return answer(ctx, &users.CreateResp{}, s.create(ctx, o), o.GetLoginName())
+}
+
+func (s *usersService) create(ctx context.Context, o *users.CreateReq_Options) error {
+	leave, err := s.enter(ctx)
+	if err != nil {
+		return err
+	}
+	defer leave()
 	held := s.memory.hold(ctx)
 	defer held.release()
-	err := held.reserve(ctx, usersListBytes)
-	if err == nil {
-		err = s.directory.Create(ctx, o.GetLoginName(), o.GetFullName(), o.GetGroups(), o.GetPassword())
+	if err := held.reserve(ctx, usersListBytes); err != nil {
+		return err
 	}
-	return answer(ctx, &users.CreateResp{}, err, o.GetLoginName())
+	return s.directory.Create(ctx, o.GetLoginName(), o.GetFullName(), o.GetGroups(), o.GetPassword())
 }
 
 // Update is users.UsersServer.
 func (s *usersService) Update(ctx context.Context, req *users.UpdateReq) (*users.UpdateResp, error) {
 	o := req.GetOptions()
-	err := s.directory.Update(ctx, o.GetLoginName(), o.GetFullName(), o.GetGroups(), o.GetPassword())
+	leave, err := s.enter(ctx)
+	if err == nil {
+		err = s.directory.Update(ctx, o.GetLoginName(), o.GetFullName(), o.GetGroups(), o.GetPassword())
+		leave()
+	}
 	return answer(ctx, &users.UpdateResp{}, err, o.GetLoginName())
 }
 
@@ -111,7 +132,12 @@ func (s *usersService) Disable(ctx context.Context, req *users.DisableReq) (*use
 // ResetPassword is users.UsersServer.
 func (s *usersService) ResetPassword(ctx context.Context, req *users.ResetPasswordReq) (*users.ResetPasswordResp, error) {
 	o := req.GetOptions()
-	return answer(ctx, &users.ResetPasswordResp{}, s.directory.SetPassword(ctx, o.GetLoginName(), o.GetNewPassword()), o.GetLoginName())
+	leave, err := s.enter(ctx)
+	if err == nil {
+		err = s.directory.SetPassword(ctx, o.GetLoginName(), o.GetNewPassword())
+		leave()
+	}
+	return answer(ctx, &users.ResetPasswordResp{}, err, o.GetLoginName())
 }
 
 // ChangePassword is users.UsersServer: for the user, and for administrators who know the password.
@@ -132,6 +158,11 @@ func (s *usersService) changePassword(ctx context.Context, o *users.ChangePasswo
 	if !passwords.Valid(o.GetNewPassword()) {
 		return access.ErrInvalidPassword // before a guess is spent
 	}
+	leave, err := s.enter(ctx)
+	if err != nil {
+		return err
+	}
+	defer leave()
 	user, err := s.authenticator.CheckPassword(ctx, o.GetLoginName(), o.GetCurrentPassword(), addressOf(ctx))
 	if err != nil {
 		return err
