@@ -68,7 +68,7 @@ type Node struct {
 	memory   *budget
 	cleaner  *scavenger
 	users    *usersService
-	http     *plainServer
+	plain    *plainHTTP    // of listener
 	priority atomic.Int32  // as a client has set it; a cluster of one has no use for it, but shows it
 	begun    time.Time     // when the node was opened
 	ending   func()        // a client asked for the end
@@ -121,7 +121,6 @@ func (n *Node) open(c Config) error {
 	subscriptions := newQuota(maxSubscriptions, maxSubscriptionsPerConnection)
 	n.groups = newGroupsService(n.log, n.closing, n.memory, n.logger)
 	n.users = newUsersService(n.log, n.memory, c.Clock)
-	n.http = newPlainServer()
 	watchers := newQuota(maxStatsCalls, maxStatsCallsPerConnection)
 	services := func(advertise net.Addr) func(grpc.ServiceRegistrar) {
 		return func(to grpc.ServiceRegistrar) {
@@ -137,7 +136,6 @@ func (n *Node) open(c Config) error {
 	if n.cleaner, err = newScavenger(n, c.ScavengeEvery, c.Clock); err != nil {
 		close(n.closing)
 		n.groups.close()
-		n.http.close()
 		return errors.Join(err, listener.Close())
 	}
 	if c.Secure != nil {
@@ -145,11 +143,11 @@ func (n *Node) open(c Config) error {
 			close(n.closing)
 			n.groups.close()
 			n.cleaner.close()
-			n.http.close()
 			return errors.Join(err, listener.Close())
 		}
 	}
-	n.server = n.newServer(services(listener.Addr()), nil, &inboundCredentials{TransportCredentials: insecure.NewCredentials(), memory: n.memory, plain: n.plainHTTP(listener.Addr(), c)})
+	n.plain = n.servePlain(listener.Addr(), c)
+	n.server = n.newServer(services(listener.Addr()), nil, &inboundCredentials{TransportCredentials: insecure.NewCredentials(), memory: n.memory, plain: n.plain})
 	go n.serve()
 	return nil
 }
@@ -255,7 +253,10 @@ func (n *Node) shutdown(ctx context.Context) error {
 		}
 		<-stopped
 	}
-	n.http.close()
+	n.plain.end()
+	if n.door != nil {
+		n.door.plain.end()
+	}
 	n.groups.close()
 	n.cleaner.close()
 	before := n.log.Err()

@@ -2,7 +2,6 @@ package node
 
 import (
 	"bytes"
-	"context"
 	"encoding/json"
 	"io"
 	"log/slog"
@@ -12,6 +11,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"reckon/internal/httpserver"
 
 	"github.com/google/uuid"
 	"golang.org/x/net/http2"
@@ -25,14 +26,25 @@ import (
 // http2Protocol is the name of HTTP/2 in the negotiation of TLS (RFC 7301).
 const http2Protocol = "h2"
 
-// plainHTTP answers GET requests of one port.
+// plainHTTP answers GET requests of one port. It is the listener of its connections of HTTP/1.1, which
+// gRPC's listener accepts.
 type plainHTTP struct {
 	node      *Node
 	advertise endpoint
+	port      net.Addr
+	server    *httpserver.Server
+	conns     chan net.Conn
+	closed    chan struct{}
+	unlisten  func()
 }
 
-func (n *Node) plainHTTP(advertise net.Addr, c Config) *plainHTTP {
-	return &plainHTTP{node: n, advertise: c.advertised(advertise)}
+// servePlain answers at a port, until end.
+func (n *Node) servePlain(port net.Addr, c Config) *plainHTTP {
+	p := &plainHTTP{node: n, advertise: c.advertised(port), port: port, conns: make(chan net.Conn), closed: make(chan struct{})}
+	p.unlisten = sync.OnceFunc(func() { close(p.closed) })
+	p.server = httpserver.New(p, plainLimits, slog.New(slog.DiscardHandler)) // what it would log is what clients send
+	go func() { _ = p.server.Serve(p) }()                                    // it ends with the listener
+	return p
 }
 
 // gossipMember is what clients read of a member, by KurrentDB-Client-Rust, kurrentdb/src/operations/gossip.rs.
@@ -94,13 +106,14 @@ func (p *plainHTTP) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	for _, h := range plainHeaders(status, body) {
 		w.Header().Set(h.Name, h.Value)
 	}
+	w.Header().Set("Connection", "close")
 	w.WriteHeader(status)
 	_, _ = w.Write(body) // nothing for HEAD; who asked may have gone
 }
 
 // plainHeaders are the headers of an answer, in the lower case of HTTP/2.
 func plainHeaders(status int, body []byte) []hpack.HeaderField {
-	headers := []hpack.HeaderField{{Name: "cache-control", Value: "no-store"}}
+	headers := []hpack.HeaderField{{Name: "cache-control", Value: "no-store"}, {Name: "x-content-type-options", Value: "nosniff"}}
 	if status != http.StatusNoContent {
 		headers = append(headers, hpack.HeaderField{Name: "content-length", Value: strconv.Itoa(len(body))})
 	}
@@ -115,78 +128,38 @@ func (p *plainHTTP) serve(conn, raw net.Conn) error {
 	if placed, ok := raw.(*placedConn); ok {
 		placed.plain.Store(true)
 	}
-	if !p.node.http.take(&plainConn{Conn: conn, answers: p}) {
+	select {
+	case p.conns <- conn:
+		return credentials.ErrConnDispatched
+	case <-p.closed:
 		return errShuttingDown
 	}
-	return credentials.ErrConnDispatched
 }
-
-// plainConn is a connection of HTTP/1.1.
-type plainConn struct {
-	net.Conn
-	answers *plainHTTP
-}
-
-// plainServer serves the connections of HTTP/1.1 of all ports. It is a listener of those.
-type plainServer struct {
-	server *http.Server
-	conns  chan net.Conn
-	closed chan struct{}
-	once   sync.Once
-}
-
-func newPlainServer() *plainServer {
-	s := &plainServer{conns: make(chan net.Conn), closed: make(chan struct{})}
-	s.server = &http.Server{
-		Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-			r.Context().Value(plainConnKey{}).(*plainConn).answers.ServeHTTP(w, r)
-		}),
-		ConnContext: func(ctx context.Context, c net.Conn) context.Context {
-			return context.WithValue(ctx, plainConnKey{}, c)
-		},
-		ReadHeaderTimeout: plainTimeout,
-		ReadTimeout:       plainTimeout,
-		WriteTimeout:      plainTimeout,
-		MaxHeaderBytes:    maxPlainHeader,
-		ErrorLog:          slog.NewLogLogger(slog.DiscardHandler, slog.LevelError), // of what clients send
-	}
-	s.server.SetKeepAlivesEnabled(false)
-	go func() { _ = s.server.Serve(s) }() // it ends with close
-	return s
-}
-
-type plainConnKey struct{}
-
-// take hands over a connection; false when the server is closed.
-func (s *plainServer) take(c net.Conn) bool {
-	select {
-	case s.conns <- c:
-		return true
-	case <-s.closed:
-		return false
-	}
-}
-
-func (s *plainServer) close() { _ = s.server.Close() } // it closes the listener, which never fails, and connections
 
 // Accept is net.Listener.
-func (s *plainServer) Accept() (net.Conn, error) {
+func (p *plainHTTP) Accept() (net.Conn, error) {
 	select {
-	case c := <-s.conns:
+	case c := <-p.conns:
 		return c, nil
-	case <-s.closed:
+	case <-p.closed:
 		return nil, net.ErrClosed
 	}
 }
 
 // Close is net.Listener.
-func (s *plainServer) Close() error {
-	s.once.Do(func() { close(s.closed) })
+func (p *plainHTTP) Close() error {
+	p.unlisten()
 	return nil
 }
 
+// end closes all connections of HTTP/1.1.
+func (p *plainHTTP) end() {
+	p.unlisten()
+	_ = p.server.Close() // the listener's Close does not fail
+}
+
 // Addr is net.Listener.
-func (*plainServer) Addr() net.Addr { return &net.TCPAddr{} }
+func (p *plainHTTP) Addr() net.Addr { return p.port }
 
 // begunConn is a connection whose first bytes were looked at.
 type begunConn struct {

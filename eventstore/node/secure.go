@@ -58,6 +58,7 @@ func (s *Secure) validate() error {
 type door struct {
 	listener net.Listener
 	server   *grpc.Server
+	plain    *plainHTTP
 	caFile   string // of the CA that signed the certificate; empty where one was given
 }
 
@@ -86,7 +87,8 @@ func (n *Node) openDoor(ctx context.Context, c Config, services func(net.Addr) f
 		return nil, errors.Join(err, listener.Close())
 	}
 	g := &guard{log: n.log, users: n.users.authenticator, logger: n.logger}
-	d.server = n.newServer(services(listener.Addr()), g, &inboundCredentials{TransportCredentials: credentials.NewTLS(certs.config()), tls: certs.config(), memory: n.memory, plain: n.plainHTTP(listener.Addr(), c)})
+	d.plain = n.servePlain(listener.Addr(), c)
+	d.server = n.newServer(services(listener.Addr()), g, &inboundCredentials{TransportCredentials: credentials.NewTLS(certs.config()), tls: certs.config(), memory: n.memory, plain: d.plain})
 	return d, nil
 }
 
