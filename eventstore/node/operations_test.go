@@ -3,6 +3,7 @@ package node
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"log/slog"
 	"slices"
@@ -158,7 +159,7 @@ func TestShutdownByCalls(t *testing.T) {
 			if err != nil {
 				t.Error(err)
 			}
-			if why := <-n.Done(); why != ErrStopRequested {
+			if why := <-n.Done(); !errors.Is(why, ErrStopRequested) {
 				t.Error(why)
 			}
 			if _, err = operations.NewOperationsClient(conn).Shutdown(testCtx(t), &emptypb.Empty{}); err != nil {
