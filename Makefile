@@ -9,7 +9,7 @@ GOTESTSUM := gotest.tools/gotestsum@v1.13.0
 tests = $(if $(RERUN),$(GO) run $(GOTESTSUM) --format pkgname-and-test-fails --rerun-fails=1 --rerun-fails-max-failures=5 \
   --rerun-fails-report=failed-once.txt --packages="$(2)" -- $(1); status=$$?; cat failed-once.txt 2>/dev/null; exit $$status,$(GO) test $(1) $(2))
 
-.PHONY: help run build test race verify generate events lint checker architecture vulncheck sbom bench screenshots fuzz clean
+.PHONY: help run build test race verify generate protos events lint checker architecture vulncheck sbom bench screenshots fuzz clean
 
 help: ## list the targets
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 14
@@ -35,8 +35,11 @@ verify: ## generated files up to date, vet, lint, the checker's own tools, impor
 	$(GO) vet -tags bench ./test/bench
 	$(MAKE) --no-print-directory lint checker architecture
 
+protos: ## write the Go code of the .proto files; run it when one changes
+	$(GO) generate -run buf ./eventstore/node/protos
+
 generate: ## write everything that is generated from declarations
-	$(GO) generate ./...
+	$(GO) generate -skip buf ./...
 	$(GO) test ./test -run "TestImportTable|TestLimitsPage|TestWhatIsNotServed|TestAccessPage" -update
 	$(GO) test ./internal/telemetry -run TestMetricsPage -update
 	$(GO) test ./internal/tracing -run TestTracesPage -update

@@ -44,12 +44,12 @@ func (u *Users) Directory() access.Directory {
 }
 
 // Newest is access.Store.
-func (u *Users) Newest(ctx context.Context, stream string) (data []byte, revision uint64, found bool, err error) {
+func (u *Users) Newest(ctx context.Context, stream string) (newest access.Stored, found bool, err error) {
 	events, err := u.read(ctx, stream, esdb.ReadStreamOptions{Direction: esdb.Backwards, From: esdb.End{}}, 1)
 	if err != nil || len(events) == 0 {
-		return nil, 0, false, err
+		return access.Stored{}, false, err
 	}
-	return events[0].Data, events[0].EventNumber, true, nil
+	return access.Stored{Data: events[0].Data, Revision: events[0].EventNumber, Written: events[0].CreatedDate}, true, nil
 }
 
 // All is access.Store.

@@ -63,11 +63,11 @@ func (c *nodeCmd) Validate() error {
 	return nil
 }
 
-// Run serves until SIGINT or SIGTERM.
+// Run serves until SIGINT or SIGTERM, or until an operator's client asks the node to stop.
 func (c *nodeCmd) Run() error {
 	ctx, stop := untilSignal()
 	defer stop()
-	config := node.Config{Dir: c.Data, Listen: c.InsecureListen, ScavengeEvery: c.ScavengeEvery, Logger: slog.Default()}
+	config := node.Config{Dir: c.Data, Listen: c.InsecureListen, ScavengeEvery: c.ScavengeEvery, Stoppable: true, Logger: slog.Default()}
 	err := c.allowLog(c.Data)
 	if err == nil && c.Secure {
 		config.Secure, err = c.secure()
@@ -93,6 +93,9 @@ func (c *nodeCmd) Run() error {
 	select {
 	case <-ctx.Done():
 	case err := <-n.Done():
+		if errors.Is(err, node.ErrStopRequested) {
+			break
+		}
 		return errors.Join(fmt.Errorf("the node stopped serving: %w", err), n.Close(context.Background()))
 	}
 	stop() // a second signal ends the process at once

@@ -13,8 +13,13 @@ import (
 	"testing"
 	"time"
 
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/credentials/insecure"
+	"google.golang.org/protobuf/types/known/emptypb"
+
 	"reckon/eventstore/node"
 	"reckon/eventstore/node/eventlog"
+	"reckon/eventstore/node/protos/operations"
 )
 
 // TestNodeEndsWithTwo removes files of the log under a running node: its orderly end says so.
@@ -108,5 +113,23 @@ func TestStartIsInterrupted(t *testing.T) {
 	}
 	if err := n.Close(t.Context()); err != nil {
 		t.Error(err)
+	}
+}
+
+// TestNodeIsStoppedByAClient: an operator's call ends it in order.
+func TestNodeIsStoppedByAClient(t *testing.T) {
+	process, address, _ := startedNode(t, nil, "--data", filepath.Join(t.TempDir(), "events"))
+	conn, err := grpc.NewClient(address, grpc.WithTransportCredentials(insecure.NewCredentials()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = conn.Close() }()
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	if _, err := operations.NewOperationsClient(conn).Shutdown(ctx, &emptypb.Empty{}); err != nil {
+		t.Fatal(err)
+	}
+	if err := process.Wait(); err != nil {
+		t.Errorf("it ends with %v", err)
 	}
 }

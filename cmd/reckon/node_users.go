@@ -45,7 +45,7 @@ func (n nodeFolder) users(f func(ctx context.Context, users access.Directory) er
 		connection = own.ConnectionString()
 		defer func() { _ = own.Close(ctx) }() // what was appended is durable
 	case errors.As(err, &inUse) && !exists(filepath.Join(n.Data, node.SocketName)):
-		return fmt.Errorf("%w; it has no socket, as with --insecure-listen, where there are no users", inUse)
+		return fmt.Errorf("%w; it has no socket, as with --insecure-listen: manage users there by a client, or stop the node", inUse)
 	case !errors.As(err, &inUse):
 		return err
 	}

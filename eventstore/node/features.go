@@ -2,12 +2,18 @@ package node
 
 import (
 	"context"
+	"strings"
 	"time"
 
 	"github.com/EventStore/EventStore-Client-Go/v4/protos/gossip"
 	"github.com/EventStore/EventStore-Client-Go/v4/protos/serverfeatures"
 	"github.com/EventStore/EventStore-Client-Go/v4/protos/shared"
 	"github.com/google/uuid"
+	"google.golang.org/grpc"
+
+	"reckon/eventstore/node/protos/monitoring"
+	"reckon/eventstore/node/protos/operations"
+	"reckon/eventstore/node/protos/users"
 )
 
 // featuresService lists the methods that clients may call. Services outside the list
@@ -29,6 +35,15 @@ func (*featuresService) GetSupportedMethods(context.Context, *shared.Empty) (*se
 		methods = append(methods, &serverfeatures.SupportedMethod{
 			ServiceName: "event_store.client.persistent_subscriptions.persistentsubscriptions", MethodName: method, Features: []string{"stream", "all"},
 		})
+	}
+	for _, service := range []grpc.ServiceDesc{users.Users_ServiceDesc, operations.Operations_ServiceDesc, monitoring.Monitoring_ServiceDesc} {
+		name := strings.ToLower(service.ServiceName)
+		for _, method := range service.Methods {
+			methods = append(methods, &serverfeatures.SupportedMethod{ServiceName: name, MethodName: strings.ToLower(method.MethodName)})
+		}
+		for _, method := range service.Streams {
+			methods = append(methods, &serverfeatures.SupportedMethod{ServiceName: name, MethodName: strings.ToLower(method.StreamName)})
+		}
 	}
 	return &serverfeatures.SupportedMethods{EventStoreServerVersion: advertisedVersion, Methods: methods}, nil
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"log/slog"
+	"strings"
 	"testing"
 
 	"github.com/EventStore/EventStore-Client-Go/v4/protos/persistent"
@@ -18,6 +19,9 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"reckon/eventstore/node/eventlog"
+	"reckon/eventstore/node/protos/monitoring"
+	"reckon/eventstore/node/protos/operations"
+	"reckon/eventstore/node/protos/users"
 )
 
 // The handlers are called directly, without what recovers from panics in front of them,
@@ -258,6 +262,86 @@ func FuzzGroupRead(f *testing.F) {
 		// it receives in a goroutine of its own, which answers a panic so
 		if status.Code(err) == codes.Internal {
 			t.Fatal(err)
+		}
+	})
+}
+
+// FuzzOperatorCalls feeds the calls of users, operations and monitoring.
+func FuzzOperatorCalls(f *testing.F) {
+	n, err := Open(Config{Dir: f.TempDir(), Stoppable: true})
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Cleanup(func() { stop(f, n) })
+	ctx := context.Background()
+	operate := &operationsService{node: n, stoppable: true}
+	watch := &monitoringService{node: n, calls: newQuota(1, 1), dir: f.TempDir()}
+	calls := []struct {
+		seed proto.Message
+		call func([]byte)
+	}{
+		{&users.CreateReq{Options: &users.CreateReq_Options{LoginName: "u", Password: "changeit", FullName: "U", Groups: []string{"$ops"}}}, unary(ctx, n.users.Create)},
+		{&users.UpdateReq{Options: &users.UpdateReq_Options{LoginName: "u", FullName: "V", Groups: []string{"g"}}}, unary(ctx, n.users.Update)},
+		{&users.ChangePasswordReq{Options: &users.ChangePasswordReq_Options{LoginName: "u", CurrentPassword: "changeit", NewPassword: "changed it"}}, unary(ctx, n.users.ChangePassword)},
+		{&users.ResetPasswordReq{Options: &users.ResetPasswordReq_Options{LoginName: "u", NewPassword: "changeit"}}, unary(ctx, n.users.ResetPassword)},
+		{&users.DisableReq{Options: &users.DisableReq_Options{LoginName: "u"}}, unary(ctx, n.users.Disable)},
+		{&users.EnableReq{Options: &users.EnableReq_Options{LoginName: "u"}}, unary(ctx, n.users.Enable)},
+		{&users.DetailsReq{Options: &users.DetailsReq_Options{LoginName: "u"}}, served(func(m *users.DetailsReq) error {
+			return n.users.Details(m, &fakeCall[users.DetailsReq, users.DetailsResp]{ctx: ctx})
+		})},
+		{&users.DeleteReq{Options: &users.DeleteReq_Options{LoginName: "u"}}, unary(ctx, n.users.Delete)},
+		{&operations.StartScavengeReq{Options: &operations.StartScavengeReq_Options{ThreadCount: 1}}, unary(ctx, operate.StartScavenge)},
+		{&operations.StopScavengeReq{Options: &operations.StopScavengeReq_Options{ScavengeId: uuid.Nil.String()}}, unary(ctx, operate.StopScavenge)},
+		{&operations.SetNodePriorityReq{Priority: -1}, unary(ctx, operate.SetNodePriority)},
+		{&monitoring.StatsReq{UseMetadata: true, RefreshTimePeriodInMs: 1}, served(func(m *monitoring.StatsReq) error {
+			return watch.Stats(m, &fakeCall[monitoring.StatsReq, monitoring.StatsResp]{ctx: ctx, replies: 100})
+		})},
+	}
+	for kind, c := range calls {
+		seed, err := proto.Marshal(c.seed)
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.Add(byte(kind), seed)
+	}
+	f.Fuzz(func(_ *testing.T, kind byte, b []byte) { calls[int(kind)%len(calls)].call(b) })
+}
+
+// served is unary for a method that answers a stream.
+func served[M any, P interface {
+	*M
+	proto.Message
+}](call func(P) error) func([]byte) {
+	return func(b []byte) {
+		if m := P(new(M)); proto.Unmarshal(b, m) == nil {
+			_ = call(m)
+		}
+	}
+}
+
+// FuzzFirstCall reads the beginning of connections of HTTP/2, however it is cut: what is found does not
+// depend on that, but for what comes with the read that completes a head.
+func FuzzFirstCall(f *testing.F) {
+	preface, settings := "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", "\x00\x00\x00\x04\x00\x00\x00\x00\x00"
+	get := "\x00\x00\x03\x01\x05\x00\x00\x00\x01\x82\x84\x87" // :method GET, :path /, :scheme https (RFC 7541, appendix A)
+	f.Add([]byte(preface+settings+get), 7)
+	f.Add([]byte(preface+settings+strings.Replace(get, "\x82", "\x83", 1)), 1)
+	f.Add([]byte(preface+"\x00\x00\x08\x01\x2d\x00\x00\x00\x01\x00\x00\x00\x00\x00\x01\x82\x84"), 30)
+	f.Fuzz(func(t *testing.T, b []byte, cut int) {
+		whole, parts := &firstCall{}, &firstCall{}
+		known := whole.feed(b)
+		if len(b) > maxFirstCall {
+			return
+		}
+		done := false
+		for at, size := 0, max(1, cut%64); at < len(b) && !done; at += size {
+			done = parts.feed(b[at:min(len(b), at+size)])
+		}
+		if known != done || whole.isPlain != parts.isPlain || whole.path != parts.path || whole.stream != parts.stream {
+			t.Fatalf("%v, %+v in one piece; %v, %+v in parts", known, whole, done, parts)
+		}
+		if string(b) == preface+settings+get && (!whole.isPlain || whole.path != "/" || whole.stream != 1) {
+			t.Fatalf("%+v", whole)
 		}
 	})
 }

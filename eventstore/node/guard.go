@@ -6,6 +6,7 @@ import (
 	"io"
 	"log/slog"
 	"net"
+	"slices"
 	"strings"
 	"sync"
 
@@ -22,6 +23,9 @@ import (
 
 	"reckon/eventstore/node/access"
 	"reckon/eventstore/node/eventlog"
+	"reckon/eventstore/node/protos/monitoring"
+	"reckon/eventstore/node/protos/operations"
+	"reckon/eventstore/node/protos/users"
 	"reckon/internal/passwords"
 )
 
@@ -53,9 +57,31 @@ var callRules = map[string]callRule{
 	persistent.PersistentSubscriptions_GetInfo_FullMethodName:          {},
 	persistent.PersistentSubscriptions_List_FullMethodName:             {},
 	persistent.PersistentSubscriptions_Read_FullMethodName:             {needs: needOfGroup, live: func(any) bool { return true }},
+
+	users.Users_Create_FullMethodName:         {roles: administrators},
+	users.Users_Update_FullMethodName:         {roles: administrators},
+	users.Users_Delete_FullMethodName:         {roles: administrators},
+	users.Users_Enable_FullMethodName:         {roles: administrators},
+	users.Users_Disable_FullMethodName:        {roles: administrators},
+	users.Users_ResetPassword_FullMethodName:  {roles: administrators},
+	users.Users_ChangePassword_FullMethodName: {}, // authorizeUser, as of the next
+	users.Users_Details_FullMethodName:        {},
+
+	operations.Operations_StartScavenge_FullMethodName:                  {roles: operators},
+	operations.Operations_StopScavenge_FullMethodName:                   {roles: operators},
+	operations.Operations_Shutdown_FullMethodName:                       {roles: operators},
+	operations.Operations_MergeIndexes_FullMethodName:                   {roles: operators},
+	operations.Operations_ResignNode_FullMethodName:                     {roles: operators},
+	operations.Operations_SetNodePriority_FullMethodName:                {roles: operators},
+	operations.Operations_RestartPersistentSubscriptions_FullMethodName: {roles: operators},
+
+	monitoring.Monitoring_Stats_FullMethodName: {roles: operators}, // authorizeOperator before each answer
 }
 
-var operators = []string{access.Admins, access.Ops}
+var (
+	administrators = []string{access.Admins}
+	operators      = []string{access.Admins, access.Ops}
+)
 
 func needOfRead(request any) (access.Need, bool) {
 	switch source := request.(*streams.ReadReq).GetOptions().GetStreamOption().(type) {
@@ -133,24 +159,29 @@ func (g *guard) authenticate(ctx context.Context, method string) (*caller, callR
 	}
 	keepPlace(ctx)
 	c := &caller{g, session}
-	if len(rule.roles) == 0 {
-		return c, rule, nil
-	}
-	view, err := g.log.View()
-	if err != nil {
-		return nil, rule, err
-	}
-	defer view.Close()
-	p, err := session.Principal(view)
-	if err != nil {
-		return nil, rule, authenticationFailure(err)
-	}
-	for _, role := range rule.roles {
-		if p.Is(role) {
-			return c, rule, nil
+	if len(rule.roles) > 0 {
+		if err := c.authorizeRole(rule.roles, ""); err != nil {
+			return nil, rule, err
 		}
 	}
-	return nil, rule, denied("access is denied: only members of " + strings.Join(rule.roles, " and ") + " may do this")
+	return c, rule, nil
+}
+
+// authorizeRole returns nil when the caller has one of the roles as the log is now, or is the user self.
+func (c *caller) authorizeRole(roles []string, self string) error {
+	view, err := c.guard.log.View()
+	if err != nil {
+		return err
+	}
+	defer view.Close()
+	p, err := c.session.Principal(view)
+	if err != nil {
+		return authenticationFailure(err)
+	}
+	if p.Name == self || slices.ContainsFunc(roles, p.Is) {
+		return nil
+	}
+	return denied("access is denied: only members of " + strings.Join(roles, " and ") + " may do this")
 }
 
 // authenticationFailure translates an error of package access.
@@ -213,6 +244,24 @@ func authorizeBatch(ctx context.Context, stream string) error {
 	return c.authorizeNow(access.NeedOf(access.Write, stream))
 }
 
+// authorizeUser returns nil when the caller is a user, who may do this to themselves, or an administrator.
+func authorizeUser(ctx context.Context, login string) error {
+	c, guarded := ctx.Value(callerKey{}).(*caller)
+	if !guarded {
+		return nil
+	}
+	return c.authorizeRole(administrators, login)
+}
+
+// authorizeOperator returns nil while the caller of a call that goes on is an operator.
+func authorizeOperator(ctx context.Context) error {
+	c, guarded := ctx.Value(callerKey{}).(*caller)
+	if !guarded {
+		return nil
+	}
+	return c.authorizeRole(operators, "")
+}
+
 // userOf is the login of who makes a call; empty for a call that came through no guard.
 func userOf(ctx context.Context) string {
 	if c, guarded := ctx.Value(callerKey{}).(*caller); guarded {
@@ -233,6 +282,9 @@ func (g *guard) unary(ctx context.Context, request any, info *grpc.UnaryServerIn
 				return nil, statusError(ctx, err)
 			}
 		}
+	}
+	if c != nil {
+		ctx = context.WithValue(ctx, callerKey{}, c)
 	}
 	return handler(ctx, request)
 }

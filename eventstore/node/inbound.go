@@ -2,6 +2,7 @@ package node
 
 import (
 	"context"
+	"crypto/tls"
 	"encoding/binary"
 	"net"
 	"sync"
@@ -9,7 +10,6 @@ import (
 	"time"
 
 	"google.golang.org/grpc/credentials"
-	"google.golang.org/grpc/credentials/insecure"
 	"google.golang.org/grpc/stats"
 )
 
@@ -292,26 +292,25 @@ func (i *inbound) close() {
 	}
 }
 
-// inboundCredentials puts the reading of frames between TLS, where there is any, and gRPC.
+// inboundCredentials puts the reading of frames between TLS, where there is any, and gRPC, and
+// gives connections of HTTP/1.1 to plain.
 type inboundCredentials struct {
 	credentials.TransportCredentials
+	tls    *tls.Config // nil: without TLS
 	memory *budget
+	plain  *plainHTTP
 }
 
-func (n *Node) inboundCredentials(of credentials.TransportCredentials) credentials.TransportCredentials {
-	if of == nil {
-		of = insecure.NewCredentials()
-	}
-	return &inboundCredentials{of, n.memory}
-}
-
-// ServerHandshake is credentials.TransportCredentials.
+// ServerHandshake is credentials.TransportCredentials. gRPC bounds its time.
 func (c *inboundCredentials) ServerHandshake(raw net.Conn) (net.Conn, credentials.AuthInfo, error) {
-	conn, info, err := c.TransportCredentials.ServerHandshake(raw)
+	conn, info, plain, err := c.handshake(raw)
 	if err != nil {
-		return conn, info, err
+		return nil, nil, err
 	}
-	m := &meteredConn{Conn: conn}
+	if plain {
+		return nil, nil, c.plain.serve(conn, raw)
+	}
+	m := &meteredConn{Conn: conn, first: &firstCall{plain: c.plain}}
 	m.inbound = &inbound{memory: c.memory, streams: map[uint32]*inboundStream{}}
 	m.received = frames{skip: http2Preface, begin: m.inbound.begin, data: m.inbound.data, end: m.inbound.end}
 	m.sent = frames{begin: func(byte, byte, uint32) {}, data: func(uint32, []byte) error { return nil }, end: m.inbound.answered}
@@ -322,16 +321,41 @@ func (c *inboundCredentials) ServerHandshake(raw net.Conn) (net.Conn, credential
 	return m, info, nil
 }
 
+// handshake returns the connection behind TLS, where there is any, and whether it is one of HTTP/1.1: by
+// what its client negotiates, and without TLS by its first bytes, which a client of HTTP/2 sends unasked
+// (RFC 9113, section 3.4).
+func (c *inboundCredentials) handshake(raw net.Conn) (conn net.Conn, info credentials.AuthInfo, plain bool, err error) {
+	if c.tls != nil {
+		// not that of the embedded credentials, which refuses a client that negotiates nothing, as many of HTTP/1.1 do
+		secured := tls.Server(raw, c.tls)
+		if err := secured.Handshake(); err != nil {
+			return nil, nil, false, err
+		}
+		state := secured.ConnectionState()
+		return secured, credentials.TLSInfo{State: state, CommonAuthInfo: credentials.CommonAuthInfo{SecurityLevel: credentials.PrivacyAndIntegrity}}, state.NegotiatedProtocol != http2Protocol, nil
+	}
+	conn, info, err = c.TransportCredentials.ServerHandshake(raw)
+	if err != nil {
+		return nil, nil, false, err
+	}
+	begun := &begunConn{Conn: conn}
+	plain, err = begun.isPlain()
+	return begun, info, plain, err
+}
+
 // Clone is credentials.TransportCredentials.
 func (c *inboundCredentials) Clone() credentials.TransportCredentials {
-	return &inboundCredentials{c.TransportCredentials.Clone(), c.memory}
+	clone := *c
+	clone.TransportCredentials = c.TransportCredentials.Clone()
+	return &clone
 }
 
 // meteredConn is a connection whose frames are read.
 type meteredConn struct {
 	net.Conn
 	inbound  *inbound
-	received frames // used by the reader of the connection only
+	first    *firstCall // nil once the first call was seen; used by the reader of the connection only, as the next
+	received frames
 	sent     frames // used by its writer only
 }
 
@@ -339,6 +363,12 @@ type meteredConn struct {
 // connection ends.
 func (m *meteredConn) Read(b []byte) (int, error) {
 	n, err := m.Conn.Read(b)
+	if m.first != nil && m.first.feed(b[:n]) {
+		if m.first.isPlain {
+			return 0, m.first.answer(m.Conn)
+		}
+		m.first = nil
+	}
 	if busy := m.received.feed(b[:n]); busy != nil {
 		return 0, busy
 	}

@@ -1,6 +1,10 @@
 package node
 
-import "time"
+import (
+	"time"
+
+	"reckon/internal/httpserver"
+)
 
 // Bounds on the memory and work that one client can cause. The bounds of stored events
 // are in package eventlog.
@@ -59,6 +63,31 @@ const (
 	keptGroupCheckpoints   = 2 // $maxCount of the checkpoint streams
 	maxConnectionNameBytes = 256
 )
+
+// Bounds on the management of users. Package access has those of a user.
+const (
+	maxUserCalls   = 8       // that hash a password, at a time
+	usersListBytes = 2 << 20 // reserved while the names of all users are in memory
+)
+
+// Bounds on figures that are followed.
+const (
+	maxStatsCalls              = 64
+	maxStatsCallsPerConnection = 16
+	minStatsEvery              = 100 * time.Millisecond
+	maxStatsEvery              = time.Hour
+	defaultStatsEvery          = time.Second // where a request names none
+)
+
+// Bounds on plain requests beside gRPC. internal/httpserver has that of a head by HTTP/1.1.
+const (
+	plainTimeout     = 5 * time.Second // to send a request, and to take its answer
+	maxFirstCall     = 16 << 10        // bytes of a connection of HTTP/2 before and with the head of its first call, which are looked at
+	plainLinger      = 2 * time.Second // for a client of HTTP/2 to take an answer and leave
+	maxPlainDiscards = 64 << 10        // bytes received meanwhile
+)
+
+var plainLimits = httpserver.Limits{Header: plainTimeout, Idle: plainTimeout, MaxSilence: plainTimeout, MinBytesPerSecond: 1 << 10, DiscardWait: time.Second}
 
 // Keepalive: clients ping every 10 s even without calls; the node pings too, to close the
 // connections of clients that are gone.

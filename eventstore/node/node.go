@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"net"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/EventStore/EventStore-Client-Go/v4/protos/gossip"
@@ -15,10 +16,13 @@ import (
 	"github.com/EventStore/EventStore-Client-Go/v4/protos/streams"
 	"github.com/google/uuid"
 	"google.golang.org/grpc"
-	"google.golang.org/grpc/credentials"
+	"google.golang.org/grpc/credentials/insecure"
 	"google.golang.org/grpc/keepalive"
 
 	"reckon/eventstore/node/eventlog"
+	"reckon/eventstore/node/protos/monitoring"
+	"reckon/eventstore/node/protos/operations"
+	"reckon/eventstore/node/protos/users"
 )
 
 // Config configures a node. Only Dir is required.
@@ -31,7 +35,11 @@ type Config struct {
 	Clock         func() time.Time // for creation stamps and $maxAge; nil: time.Now
 	ScavengeEvery time.Duration    // time between scavenges by schedule; 0: only when a client asks for one
 	Secure        *Secure          // a port for users, with TLS, beside the socket; nil: none
+	Stoppable     bool             // operators may end the node by a call: Done receives ErrStopRequested; otherwise that call is refused
 }
+
+// ErrStopRequested is what Node.Done receives when a client asked the node to stop.
+var ErrStopRequested = errors.New("a client asked the node to stop")
 
 // Validate returns an error that names the field of c that Open cannot use, or nil.
 func (c Config) Validate() error {
@@ -59,6 +67,12 @@ type Node struct {
 	groups   *groupsService
 	memory   *budget
 	cleaner  *scavenger
+	users    *usersService
+	plain    *plainHTTP    // of listener
+	priority atomic.Int32  // as a client has set it; a cluster of one has no use for it, but shows it
+	begun    time.Time     // when the node was opened
+	ending   func()        // a client asked for the end
+	asked    chan struct{} // closed by ending
 	closing  chan struct{} // closed when subscriptions must end
 	served   chan error    // receives the result of Serve, once
 	close    func(context.Context) error
@@ -83,7 +97,8 @@ func Open(c Config) (*Node, error) {
 	if err != nil {
 		return nil, err
 	}
-	n := &Node{log: log, logger: c.Logger, foreign: &foreignCount{}, closing: make(chan struct{}), served: make(chan error, 1)}
+	n := &Node{log: log, logger: c.Logger, foreign: &foreignCount{}, closing: make(chan struct{}), served: make(chan error, 1), begun: time.Now(), asked: make(chan struct{})}
+	n.ending = sync.OnceFunc(func() { close(n.asked) })
 	if err := n.open(c); err != nil {
 		return nil, errors.Join(err, log.Close())
 	}
@@ -105,12 +120,17 @@ func (n *Node) open(c Config) error {
 	n.memory = newBudget(maxHeldBytes, n.logger)
 	subscriptions := newQuota(maxSubscriptions, maxSubscriptionsPerConnection)
 	n.groups = newGroupsService(n.log, n.closing, n.memory, n.logger)
+	n.users = newUsersService(n.log, n.memory, c.Clock)
+	watchers := newQuota(maxStatsCalls, maxStatsCallsPerConnection)
 	services := func(advertise net.Addr) func(grpc.ServiceRegistrar) {
 		return func(to grpc.ServiceRegistrar) {
 			streams.RegisterStreamsServer(to, &streamsService{log: n.log, closing: n.closing, memory: n.memory, subscriptions: subscriptions, logger: n.logger})
 			serverfeatures.RegisterServerFeaturesServer(to, &featuresService{})
 			gossip.RegisterGossipServer(to, &gossipService{instance: n.log.ID(), advertise: c.advertised(advertise)})
 			persistent.RegisterPersistentSubscriptionsServer(to, n.groups)
+			users.RegisterUsersServer(to, n.users)
+			operations.RegisterOperationsServer(to, &operationsService{node: n, stoppable: c.Stoppable})
+			monitoring.RegisterMonitoringServer(to, &monitoringService{node: n, calls: watchers, dir: c.Dir})
 		}
 	}
 	if n.cleaner, err = newScavenger(n, c.ScavengeEvery, c.Clock); err != nil {
@@ -126,20 +146,20 @@ func (n *Node) open(c Config) error {
 			return errors.Join(err, listener.Close())
 		}
 	}
-	n.server = n.newServer(services(listener.Addr()), nil, nil)
+	n.plain = n.servePlain(listener.Addr(), c)
+	n.server = n.newServer(services(listener.Addr()), nil, &inboundCredentials{TransportCredentials: insecure.NewCredentials(), memory: n.memory, plain: n.plain})
 	go n.serve()
 	return nil
 }
 
-// newServer makes a gRPC server; g is nil for one whose callers may do everything, creds for
-// one without TLS.
-func (n *Node) newServer(services func(grpc.ServiceRegistrar), g *guard, creds credentials.TransportCredentials) *grpc.Server {
+// newServer makes a gRPC server; g is nil for one whose callers may do everything.
+func (n *Node) newServer(services func(grpc.ServiceRegistrar), g *guard, creds *inboundCredentials) *grpc.Server {
 	unary, stream := []grpc.UnaryServerInterceptor{recoverUnary(n.logger)}, []grpc.StreamServerInterceptor{recoverStream(n.logger), countAnswers(n.memory)}
 	if g != nil {
 		unary, stream = append(unary, g.unary), append(stream, g.stream)
 	}
 	server := grpc.NewServer(
-		grpc.Creds(n.inboundCredentials(creds)),
+		grpc.Creds(creds),
 		grpc.StatsHandler(inboundStats{}),
 		// clients ping every 10 s even without streams
 		grpc.KeepaliveEnforcementPolicy(keepalive.EnforcementPolicy{MinTime: clientPingMin, PermitWithoutStream: true}),
@@ -180,6 +200,18 @@ func (n *Node) serve() {
 		n.served <- err
 	case <-n.log.Failed():
 		n.served <- n.log.Err()
+	case <-n.asked:
+		n.served <- ErrStopRequested
+	}
+}
+
+// isClosing reports whether Close was called.
+func (n *Node) isClosing() bool {
+	select {
+	case <-n.closing:
+		return true
+	default:
+		return false
 	}
 }
 
@@ -187,9 +219,9 @@ func (n *Node) serve() {
 func (n *Node) Health() eventlog.Health { return n.log.Health() }
 
 // Done returns a channel that receives, once, why the node must be closed: the error that
-// ended serving, nil after Close, or why the log takes no more appends
-// (*eventlog.StorageError, *eventlog.CorruptError, *eventlog.IndexError): then reads are
-// still answered.
+// ended serving, nil after Close, ErrStopRequested, or why the log takes no more appends
+// (*eventlog.StorageError, *eventlog.CorruptError, *eventlog.IndexError). After the last two
+// calls are still answered.
 func (n *Node) Done() <-chan error { return n.served }
 
 // Close ends subscriptions, waits for the calls in progress, and closes the log. When ctx
@@ -220,6 +252,10 @@ func (n *Node) shutdown(ctx context.Context) error {
 			server.Stop()
 		}
 		<-stopped
+	}
+	n.plain.end()
+	if n.door != nil {
+		n.door.plain.end()
 	}
 	n.groups.close()
 	n.cleaner.close()

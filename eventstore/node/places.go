@@ -7,6 +7,7 @@ import (
 	"net"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"google.golang.org/grpc/peer"
 )
@@ -73,6 +74,7 @@ type placedConn struct {
 	strange *list.Element // nil when verified, or gone
 	end     func()
 
+	plain    atomic.Bool // it was given to the server of HTTP/1.1
 	verified atomic.Bool
 	received atomic.Int64 // bytes, while it is not verified
 	inbound  atomic.Pointer[inbound]
@@ -90,6 +92,13 @@ func (c *placedConn) Read(b []byte) (int, error) {
 
 var errStrange = errors.New("too much from a client without a password")
 
+// open returns the number of connections.
+func (p *places) open() int {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.taken
+}
+
 func (c *placedConn) leave() {
 	c.places.mu.Lock()
 	defer c.places.mu.Unlock()
@@ -104,6 +113,15 @@ func (c *placedConn) leave() {
 func (c *placedConn) Close() error {
 	c.end()
 	return c.Conn.Close()
+}
+
+// SetDeadline is net.Conn. gRPC resets its own when a connection has been given to the server of
+// HTTP/1.1, whose deadlines, of reading and of writing, hold then.
+func (c *placedConn) SetDeadline(t time.Time) error {
+	if c.plain.Load() {
+		return nil
+	}
+	return c.Conn.SetDeadline(t)
 }
 
 // RemoteAddr is net.Conn. gRPC hands it to the calls of the connection.

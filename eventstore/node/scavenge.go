@@ -43,12 +43,27 @@ type scavenger struct {
 	ctx    context.Context
 	cancel context.CancelFunc
 	done   sync.WaitGroup
-	next   uint64 // revision of ScavengeStream that was not looked at
+	next   uint64            // revision of ScavengeStream that was not looked at
+	starts chan *scavengeRun // those of start, which the loop has not begun
+
+	mu      sync.Mutex
+	current *scavengeRun // nil while there is none
 }
+
+// scavengeRun is a scavenge that runs, or is about to.
+type scavengeRun struct {
+	ctx      context.Context
+	cancel   context.CancelCauseFunc
+	requests []uuid.UUID   // the first names the run; zero for one by schedule
+	ended    chan struct{} // closed when the results are in the log
+}
+
+// errScavengeStopped is the cause of the end of a scavenge that a client stopped.
+var errScavengeStopped = errors.New("a client stopped the scavenge")
 
 // newScavenger starts a scavenger; every is the time between scavenges by schedule, 0 for none.
 func newScavenger(n *Node, every time.Duration, clock func() time.Time) (*scavenger, error) {
-	s := &scavenger{node: n}
+	s := &scavenger{node: n, starts: make(chan *scavengeRun, 1)}
 	s.ctx, s.cancel = context.WithCancel(context.Background())
 	watch := n.log.Watch(ScavengeStream)
 	info, err := streamInfoOf(n.log, ScavengeStream)
@@ -124,6 +139,7 @@ func (s *scavenger) run(watch *eventlog.Watch, first, every time.Duration) {
 	}
 	for {
 		var requests []uuid.UUID
+		var begun *scavengeRun
 		select {
 		case <-s.ctx.Done():
 			return
@@ -131,12 +147,13 @@ func (s *scavenger) run(watch *eventlog.Watch, first, every time.Duration) {
 			requests = []uuid.UUID{uuid.Nil}
 			timer.Reset(every)
 		case <-watch.C:
+		case begun = <-s.starts:
 		}
 		asked, err := s.requests()
-		if err == nil && len(requests)+len(asked) > 0 {
-			err = s.scavenge(append(requests, asked...))
+		if run := s.begin(begun, append(requests, asked...)); run != nil {
+			err = errors.Join(err, s.scavenge(run))
 		}
-		if err != nil && s.ctx.Err() == nil && s.node.log.Err() == nil { // the log says itself why it takes no more
+		if err != nil && !errors.Is(err, errScavengeStopped) && s.ctx.Err() == nil && s.node.log.Err() == nil { // the log says itself why it takes no more
 			s.node.logger.Error("the log was not scavenged", "error", err)
 		}
 	}
@@ -168,26 +185,117 @@ func (s *scavenger) requests() (ids []uuid.UUID, err error) {
 	return ids, nil
 }
 
-// scavenge scavenges once for all requests and appends the result for each.
-func (s *scavenger) scavenge(requests []uuid.UUID) error {
+// start begins a scavenge and returns its id; while one runs, the id of that.
+func (s *scavenger) start() (id uuid.UUID, begun bool, err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.ctx.Err() != nil {
+		return uuid.Nil, false, errShuttingDown
+	}
+	if s.current != nil {
+		return s.current.requests[0], false, nil
+	}
+	s.current = s.newRun([]uuid.UUID{uuid.New()})
+	s.starts <- s.current // there is room: current is nil only when the loop has taken the last one
+	return s.current.requests[0], true, nil
+}
+
+func (s *scavenger) newRun(requests []uuid.UUID) *scavengeRun {
+	run := &scavengeRun{requests: requests, ended: make(chan struct{})}
+	run.ctx, run.cancel = context.WithCancelCause(s.ctx)
+	return run
+}
+
+// begin returns the run that answers requests: the one that start has begun, or a new one; nil where
+// there is nothing to do, or the loop has still to take the one that answers them.
+func (s *scavenger) begin(begun *scavengeRun, requests []uuid.UUID) *scavengeRun {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	switch {
+	case s.current != nil: // begun, or in starts
+		s.current.requests = append(s.current.requests, requests...)
+	case len(requests) > 0:
+		s.current = s.newRun(requests)
+		return s.current
+	}
+	return begun
+}
+
+// stop stops the scavenge with an id, and waits for its end. It reports whether there is or was one: for
+// one that has ended by itself, there is nothing to stop.
+func (s *scavenger) stop(ctx context.Context, id uuid.UUID) (known bool, err error) {
+	s.mu.Lock()
+	run := s.current
+	known = run != nil && slices.Contains(run.requests, id)
+	s.mu.Unlock()
+	if !known {
+		return s.hasEnded(ctx, id)
+	}
+	run.cancel(errScavengeStopped)
+	select {
+	case <-run.ended:
+		return true, nil
+	case <-s.ctx.Done():
+		return true, errShuttingDown
+	case <-ctx.Done():
+		return true, ctx.Err()
+	}
+}
+
+// hasEnded reports whether the results that are kept have one for an id.
+func (s *scavenger) hasEnded(ctx context.Context, id uuid.UUID) (bool, error) {
+	if id == uuid.Nil {
+		return false, nil // by schedule
+	}
+	view, err := s.node.log.View()
+	if err != nil {
+		return false, err
+	}
+	defer view.Close()
+	info, err := view.Stream(ScavengeStream)
+	if err != nil || !info.Exists() {
+		return false, err
+	}
+	records, err := view.ReadStream(ctx, ScavengeStream, info.First, uint64(info.Last), true, eventlog.Page{Records: keptScavenges, Bytes: pageBytes})
+	return slices.ContainsFunc(records, func(r eventlog.Record) bool {
+		var result ScavengeResult
+		return r.Type == ScavengeEndedType && json.Unmarshal(r.Data, &result) == nil && result.Request == id
+	}), err
+}
+
+// scavenge scavenges once for all requests of a run and appends the result for each.
+func (s *scavenger) scavenge(run *scavengeRun) error {
 	s.node.logger.Info("scavenging the event log")
 	said := time.Now()
-	report, failed := s.node.log.Scavenge(s.ctx, func(r eventlog.ScavengeReport) {
+	report, failed := s.node.log.Scavenge(run.ctx, func(r eventlog.ScavengeReport) {
 		if time.Since(said) >= scavengeLogEvery {
 			said = time.Now()
 			s.node.logger.Info("scavenging the event log", "position", r.Position, "removed", r.Removed, "freed bytes", r.Freed)
 		}
 	})
-	if failed == nil {
+	switch {
+	case failed == nil:
 		s.node.logger.Info("the event log was scavenged", "position", report.Position, "segments", report.Segments, "rewritten", report.Rewritten, "removed", report.Removed, "freed bytes", report.Freed)
+	case errors.Is(context.Cause(run.ctx), errScavengeStopped):
+		failed = errScavengeStopped
+		s.node.logger.Info("a client stopped the scavenge of the event log", "position", report.Position)
 	}
+	s.mu.Lock()
+	requests := slices.Clone(run.requests)
+	s.mu.Unlock()
 	if s.ctx.Err() != nil { // nobody waits for one by schedule, which the next start goes on with
 		requests = slices.DeleteFunc(requests, func(id uuid.UUID) bool { return id == uuid.Nil })
 	}
-	if len(requests) == 0 {
-		return failed
+	var err error
+	if len(requests) > 0 {
+		err = s.append(requests, report, failed)
 	}
-	return errors.Join(failed, s.append(requests, report, failed))
+	run.cancel(nil)
+	s.mu.Lock()
+	s.current = nil
+	s.mu.Unlock()
+	close(run.ended)
+	return errors.Join(failed, err)
 }
 
 func (s *scavenger) append(requests []uuid.UUID, report eventlog.ScavengeReport, failed error) error {

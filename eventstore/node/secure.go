@@ -58,13 +58,13 @@ func (s *Secure) validate() error {
 type door struct {
 	listener net.Listener
 	server   *grpc.Server
+	plain    *plainHTTP
 	caFile   string // of the CA that signed the certificate; empty where one was given
 }
 
 // openDoor makes the first users and opens the port. It serves nothing yet.
 func (n *Node) openDoor(ctx context.Context, c Config, services func(net.Addr) func(grpc.ServiceRegistrar)) (*door, error) {
-	hasher := passwords.NewHasher()
-	if err := makeFirstUsers(ctx, c, access.Directory{Store: logStore{n.log}, Hasher: hasher}); err != nil {
+	if err := makeFirstUsers(ctx, c, n.users.directory); err != nil {
 		return nil, fmt.Errorf("make the first users: %w", err)
 	}
 	listener, err := net.Listen("tcp", c.Secure.Listen)
@@ -86,8 +86,9 @@ func (n *Node) openDoor(ctx context.Context, c Config, services func(net.Addr) f
 	if err != nil {
 		return nil, errors.Join(err, listener.Close())
 	}
-	g := &guard{log: n.log, users: access.NewAuthenticator(n.log, hasher, c.Clock), logger: n.logger}
-	d.server = n.newServer(services(listener.Addr()), g, credentials.NewTLS(certs.config()))
+	g := &guard{log: n.log, users: n.users.authenticator, logger: n.logger}
+	d.plain = n.servePlain(listener.Addr(), c)
+	d.server = n.newServer(services(listener.Addr()), g, &inboundCredentials{TransportCredentials: credentials.NewTLS(certs.config()), tls: certs.config(), memory: n.memory, plain: d.plain})
 	return d, nil
 }
 
@@ -116,8 +117,8 @@ func (n *Node) SecureConnectionString() string {
 // made are written to FirstPasswordsFile before the users exist.
 func makeFirstUsers(ctx context.Context, c Config, users access.Directory) error {
 	first := []struct{ name, fullName, group, password string }{
-		{"admin", "Administrator", access.Admins, c.Secure.AdminPassword},
-		{"ops", "Operations", access.Ops, c.Secure.OpsPassword},
+		{"admin", "Event Store Administrator", access.Admins, c.Secure.AdminPassword},
+		{"ops", "Event Store Operations", access.Ops, c.Secure.OpsPassword},
 	}
 	existing, err := users.Names(ctx)
 	if err != nil {
@@ -179,18 +180,18 @@ func readFirstPasswords(file string) (map[string]string, error) {
 type logStore struct{ log *eventlog.Log }
 
 // Newest is access.Store.
-func (s logStore) Newest(_ context.Context, stream string) (data []byte, revision uint64, found bool, err error) {
+func (s logStore) Newest(_ context.Context, stream string) (newest access.Stored, found bool, err error) {
 	view, err := s.log.View()
 	if err != nil {
-		return nil, 0, false, err
+		return access.Stored{}, false, err
 	}
 	defer view.Close()
 	info, err := view.Stream(stream)
 	if err != nil || info.Tombstoned || !info.Exists() {
-		return nil, 0, false, err
+		return access.Stored{}, false, err
 	}
 	record, found, err := view.Event(stream, uint64(info.Last))
-	return record.Data, record.Revision, found, err
+	return access.Stored{Data: record.Data, Revision: record.Revision, Written: eventlog.TimeOf(record.CreatedTicks)}, found, err
 }
 
 // All is access.Store.

@@ -29,9 +29,13 @@ import (
 	"google.golang.org/grpc/credentials"
 	"google.golang.org/grpc/metadata"
 	"google.golang.org/grpc/status"
+	"google.golang.org/protobuf/types/known/emptypb"
 
 	"reckon/eventstore/node/access"
 	"reckon/eventstore/node/eventlog"
+	"reckon/eventstore/node/protos/monitoring"
+	"reckon/eventstore/node/protos/operations"
+	"reckon/eventstore/node/protos/users"
 	"reckon/internal/passwords"
 )
 
@@ -57,7 +61,7 @@ func passwordOf(name string) string { return "password of " + name }
 func startSecured(t testing.TB) *secured {
 	t.Helper()
 	dir := t.TempDir()
-	n, err := Open(Config{Dir: dir, Secure: &Secure{Listen: "127.0.0.1:0", AdminPassword: passwordOf(admin), OpsPassword: passwordOf(ops)}})
+	n, err := Open(Config{Dir: dir, Stoppable: true, Secure: &Secure{Listen: "127.0.0.1:0", AdminPassword: passwordOf(admin), OpsPassword: passwordOf(ops)}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -278,6 +282,65 @@ var rpcs = map[string]call{
 		return err
 	},
 	persistent.PersistentSubscriptions_Read_FullMethodName: groupRead,
+
+	// of the user whom the stream names
+	users.Users_Create_FullMethodName: userCall(users.UsersClient.Create, func(u string) *users.CreateReq {
+		return &users.CreateReq{Options: &users.CreateReq_Options{LoginName: u}}
+	}),
+	users.Users_Update_FullMethodName: userCall(users.UsersClient.Update, func(u string) *users.UpdateReq {
+		return &users.UpdateReq{Options: &users.UpdateReq_Options{LoginName: u}}
+	}),
+	users.Users_Delete_FullMethodName: userCall(users.UsersClient.Delete, func(u string) *users.DeleteReq {
+		return &users.DeleteReq{Options: &users.DeleteReq_Options{LoginName: u}}
+	}),
+	users.Users_Enable_FullMethodName: userCall(users.UsersClient.Enable, func(u string) *users.EnableReq {
+		return &users.EnableReq{Options: &users.EnableReq_Options{LoginName: u}}
+	}),
+	users.Users_Disable_FullMethodName: userCall(users.UsersClient.Disable, func(u string) *users.DisableReq {
+		return &users.DisableReq{Options: &users.DisableReq_Options{LoginName: u}}
+	}),
+	users.Users_ResetPassword_FullMethodName: userCall(users.UsersClient.ResetPassword, func(u string) *users.ResetPasswordReq {
+		return &users.ResetPasswordReq{Options: &users.ResetPasswordReq_Options{LoginName: u}}
+	}),
+	users.Users_ChangePassword_FullMethodName: userCall(users.UsersClient.ChangePassword, func(u string) *users.ChangePasswordReq {
+		return &users.ChangePasswordReq{Options: &users.ChangePasswordReq_Options{LoginName: u}}
+	}),
+	users.Users_Details_FullMethodName: func(ctx context.Context, conn *grpc.ClientConn, user string) error {
+		_, err := detailsOf(ctx, conn, user)
+		return err
+	},
+
+	operations.Operations_StartScavenge_FullMethodName:                  operationCall(operations.OperationsClient.StartScavenge, &operations.StartScavengeReq{}),
+	operations.Operations_StopScavenge_FullMethodName:                   operationCall(operations.OperationsClient.StopScavenge, &operations.StopScavengeReq{}),
+	operations.Operations_Shutdown_FullMethodName:                       operationCall(operations.OperationsClient.Shutdown, &emptypb.Empty{}),
+	operations.Operations_MergeIndexes_FullMethodName:                   operationCall(operations.OperationsClient.MergeIndexes, &emptypb.Empty{}),
+	operations.Operations_ResignNode_FullMethodName:                     operationCall(operations.OperationsClient.ResignNode, &emptypb.Empty{}),
+	operations.Operations_SetNodePriority_FullMethodName:                operationCall(operations.OperationsClient.SetNodePriority, &operations.SetNodePriorityReq{}),
+	operations.Operations_RestartPersistentSubscriptions_FullMethodName: operationCall(operations.OperationsClient.RestartPersistentSubscriptions, &emptypb.Empty{}),
+
+	monitoring.Monitoring_Stats_FullMethodName: func(ctx context.Context, conn *grpc.ClientConn, _ string) error {
+		ctx, cancel := context.WithCancel(ctx)
+		defer cancel()
+		stats, err := monitoring.NewMonitoringClient(conn).Stats(ctx, &monitoring.StatsReq{})
+		if err == nil {
+			_, err = stats.Recv()
+		}
+		return err
+	},
+}
+
+func userCall[Req, Resp any](f func(users.UsersClient, context.Context, *Req, ...grpc.CallOption) (*Resp, error), request func(user string) *Req) call {
+	return func(ctx context.Context, conn *grpc.ClientConn, user string) error {
+		_, err := f(users.NewUsersClient(conn), ctx, request(user))
+		return err
+	}
+}
+
+func operationCall[Req, Resp any](f func(operations.OperationsClient, context.Context, *Req, ...grpc.CallOption) (*Resp, error), request *Req) call {
+	return func(ctx context.Context, conn *grpc.ClientConn, _ string) error {
+		_, err := f(operations.NewOperationsClient(conn), ctx, request)
+		return err
+	}
 }
 
 // mayCall says whether the access rules let a call pass; what the handler then answers is its own matter.
@@ -306,24 +369,24 @@ func TestAccessTable(t *testing.T) {
 			t.Errorf("%s is served and has no rule", method)
 		}
 	}
-	const everyone, users, operators, admins, none = "nobody ann bob ops admin", "ann bob ops admin", "ops admin", "admin", ""
+	const everyone, signedIn, operators, admins, none = "nobody ann bob ops admin", "ann bob ops admin", "ops admin", "admin", ""
 	forStreams := []struct {
 		stream             string
 		read, write, erase string
 	}{
-		{"plain", users, users, users},
+		{"plain", signedIn, signedIn, signedIn},
 		{"anns", "ann admin", "ann admin", "ann admin"},
 		{"$anns", "ann admin", "ann admin", "ann admin"},
 		{"closed", admins, admins, admins},
-		{"readable", users, admins, admins},
+		{"readable", signedIn, admins, admins},
 		{"$system", admins, admins, admins},
 		{"$users", admins, admins, admins},
 		{"$user-ann", admins, admins, admins},
 		{"$settings", admins, admins, admins},
-		{"$$plain", users, users, none},
+		{"$$plain", signedIn, signedIn, none},
 		{"$$anns", "ann admin", "ann admin", none},
 		{"$$closed", admins, admins, none},
-		{"$$readable", users, admins, none},
+		{"$$readable", signedIn, admins, none},
 		{"$$$user-ann", admins, admins, none},
 		{"$$$settings", admins, admins, none},
 		{"$$$$plain", admins, admins, none}, // the metadata of a metadata stream
@@ -388,10 +451,30 @@ func TestAccessTable(t *testing.T) {
 		persistent.PersistentSubscriptions_Create_FullMethodName: operators, persistent.PersistentSubscriptions_Update_FullMethodName: operators,
 		persistent.PersistentSubscriptions_Delete_FullMethodName: operators, persistent.PersistentSubscriptions_ReplayParked_FullMethodName: operators,
 		persistent.PersistentSubscriptions_RestartSubsystem_FullMethodName: operators,
-		persistent.PersistentSubscriptions_GetInfo_FullMethodName:          users, persistent.PersistentSubscriptions_List_FullMethodName: users,
+		persistent.PersistentSubscriptions_GetInfo_FullMethodName:          signedIn, persistent.PersistentSubscriptions_List_FullMethodName: signedIn,
+		operations.Operations_StartScavenge_FullMethodName: operators, operations.Operations_StopScavenge_FullMethodName: operators,
+		operations.Operations_MergeIndexes_FullMethodName: operators, operations.Operations_ResignNode_FullMethodName: operators,
+		operations.Operations_SetNodePriority_FullMethodName: operators, operations.Operations_RestartPersistentSubscriptions_FullMethodName: operators,
+		operations.Operations_Shutdown_FullMethodName: operators, monitoring.Monitoring_Stats_FullMethodName: operators,
 	} {
 		try(method, method, "", allowed)
 	}
+	for _, user := range []string{"", "nosuch", "ann"} { // a user cannot learn which others there are
+		for method, own := range map[string]bool{
+			users.Users_Create_FullMethodName: false, users.Users_Update_FullMethodName: false, users.Users_Enable_FullMethodName: false,
+			users.Users_ResetPassword_FullMethodName: false, users.Users_Details_FullMethodName: true,
+		} {
+			allowed := admins
+			if own && user == ordinary {
+				allowed = "ann admin"
+			}
+			try(method, method, user, allowed)
+		}
+	}
+	for _, method := range []string{users.Users_Delete_FullMethodName, users.Users_Disable_FullMethodName} {
+		try(method, method, "nosuch", admins)
+	}
+	try("a new password", users.Users_ChangePassword_FullMethodName, ordinary, "ann admin")
 }
 
 // TestDeniedSaysSo: clients translate the trailer.

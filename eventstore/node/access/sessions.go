@@ -110,6 +110,16 @@ func (a *Authenticator) Authenticate(ctx context.Context, header []string, from 
 	return &Session{log: a.log, name: name, hash: user.Hash, version: version, principal: &Principal{name, user.Groups}}, nil
 }
 
+// CheckPassword returns the enabled user whose password this is; wrong ones are counted as those of
+// Authenticate are. Errors: ErrCredentials, ErrTooManyGuesses, passwords.ErrBusy, the log's.
+func (a *Authenticator) CheckPassword(ctx context.Context, name, password, from string) (User, error) {
+	user, _, found, err := a.user(name)
+	if err != nil {
+		return User{}, err
+	}
+	return user, a.verify(ctx, a.key(name, password), password, name, from, user.Hash, found)
+}
+
 // verify compares a password with a user's, or with nobody's where there is no such user, and counts those that are wrong.
 func (a *Authenticator) verify(ctx context.Context, key [32]byte, password, name, from, hash string, found bool) error {
 	_, err, _ := a.flights.Do(string(key[:])+from, func() (any, error) {

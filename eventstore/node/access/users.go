@@ -7,6 +7,7 @@ import (
 	"maps"
 	"regexp"
 	"slices"
+	"time"
 
 	"github.com/go-json-experiment/json"
 
@@ -28,6 +29,12 @@ const (
 	maxFullName   = 256 // bytes
 )
 
+// maxNames bounds the names that users were ever created with: each creation reads them.
+const maxNames = 10_000
+
+// maxUpdates is how often a change of a user is tried again that another change came before.
+const maxUpdates = 3
+
 // loginName is what a user can be called. It begins with no $, so that no user has a role's name.
 var loginName = regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9._@+-]{0,63}$`)
 
@@ -38,6 +45,8 @@ type User struct {
 	Groups    []string `json:"groups"`
 	Disabled  bool     `json:"disabled"`
 	Hash      string   `json:"hash"` // argon2id of the password
+
+	Updated time.Time `json:"-"` // when this record was written
 }
 
 // Errors of the directory.
@@ -47,13 +56,15 @@ var (
 	ErrInvalidLogin    = errors.New("a login name has 1 to 64 of A-Z a-z 0-9 . _ @ + -, and begins with a letter, a digit or _")
 	ErrInvalidGroups   = fmt.Errorf("a user is in at most %d groups, whose names have 1 to %d bytes and are not $all", maxGroups, maxGroupBytes)
 	ErrInvalidFullName = fmt.Errorf("a full name has at most %d bytes", maxFullName)
+	ErrTooManyUsers    = fmt.Errorf("users were created with %d names, and there can be no more", maxNames)
+	ErrChanged         = errors.New("the user's password was changed at the same time")
 	ErrInvalidPassword = fmt.Errorf("a password has %d to %d characters of UTF-8", passwords.MinRunes, passwords.MaxRunes)
 )
 
 // Store is the log, as the directory of users needs it.
 type Store interface {
 	// Newest returns the newest event of a stream; found is false when a read shows none.
-	Newest(ctx context.Context, stream string) (data []byte, revision uint64, found bool, err error)
+	Newest(ctx context.Context, stream string) (newest Stored, found bool, err error)
 	// All returns the data of a stream's events.
 	All(ctx context.Context, stream string) ([][]byte, error)
 	// Append appends an event of JSON. A stream that is not as expected is *eventlog.WrongExpectedRevisionError.
@@ -62,14 +73,21 @@ type Store interface {
 	Delete(ctx context.Context, stream string) error
 }
 
+// Stored is an event of a stream.
+type Stored struct {
+	Data     []byte
+	Revision uint64
+	Written  time.Time
+}
+
 // Directory manages users in a log.
 type Directory struct {
 	Store  Store
 	Hasher passwords.Hasher
 }
 
-// Create makes a user. Errors: ErrUserExists, ErrInvalidLogin, ErrInvalidGroups,
-// ErrInvalidFullName, ErrInvalidPassword, passwords.ErrBusy, or the store's.
+// Create makes a user. Errors: ErrUserExists, ErrInvalidLogin, ErrInvalidGroups, ErrInvalidFullName,
+// ErrInvalidPassword, ErrTooManyUsers, passwords.ErrBusy, or the store's.
 func (d Directory) Create(ctx context.Context, login, fullName string, groups []string, password string) error {
 	switch {
 	case !loginName.MatchString(login):
@@ -79,11 +97,18 @@ func (d Directory) Create(ctx context.Context, login, fullName string, groups []
 	case !validGroups(groups):
 		return ErrInvalidGroups
 	}
+	names, err := d.Names(ctx)
+	switch {
+	case err != nil:
+		return err
+	case len(names) >= maxNames && !names[login]:
+		return ErrTooManyUsers
+	}
 	hash, err := d.hash(ctx, password)
 	if err != nil {
 		return err
 	}
-	record, err := json.Marshal(User{login, fullName, slices.Clone(groups), false, hash})
+	record, err := json.Marshal(User{LoginName: login, FullName: fullName, Groups: slices.Clone(groups), Hash: hash})
 	if err != nil {
 		return err
 	}
@@ -125,7 +150,51 @@ func (d Directory) SetPassword(ctx context.Context, login, password string) erro
 	if err != nil {
 		return err
 	}
-	return d.update(ctx, login, func(u *User) { u.Hash = hash })
+	return d.update(ctx, login, func(u *User) error { u.Hash = hash; return nil })
+}
+
+// ReplacePassword is SetPassword for a user whose password was verified against a hash. Errors: also
+// ErrChanged, when that is the user's no more.
+func (d Directory) ReplacePassword(ctx context.Context, login, verified, password string) error {
+	hash, err := d.hash(ctx, password)
+	if err != nil {
+		return err
+	}
+	return d.update(ctx, login, func(u *User) error {
+		if u.Hash != verified {
+			return ErrChanged
+		}
+		u.Hash = hash
+		return nil
+	})
+}
+
+// Update replaces the full name and groups of a user, and the password unless it is empty.
+// Errors: ErrNoSuchUser, ErrInvalidFullName, ErrInvalidGroups, ErrInvalidPassword, passwords.ErrBusy, or the store's.
+func (d Directory) Update(ctx context.Context, login, fullName string, groups []string, password string) error {
+	switch {
+	case len(fullName) > maxFullName:
+		return ErrInvalidFullName
+	case !validGroups(groups):
+		return ErrInvalidGroups
+	}
+	if _, _, err := d.find(ctx, login); err != nil {
+		return err
+	}
+	hash := ""
+	if password != "" {
+		var err error
+		if hash, err = d.hash(ctx, password); err != nil {
+			return err
+		}
+	}
+	return d.update(ctx, login, func(u *User) error {
+		u.FullName, u.Groups = fullName, slices.Clone(groups)
+		if hash != "" {
+			u.Hash = hash
+		}
+		return nil
+	})
 }
 
 // SetGroups replaces the groups that a user is in. Errors: ErrNoSuchUser, ErrInvalidGroups, or the store's.
@@ -133,12 +202,12 @@ func (d Directory) SetGroups(ctx context.Context, login string, groups []string)
 	if !validGroups(groups) {
 		return ErrInvalidGroups
 	}
-	return d.update(ctx, login, func(u *User) { u.Groups = slices.Clone(groups) })
+	return d.update(ctx, login, func(u *User) error { u.Groups = slices.Clone(groups); return nil })
 }
 
 // SetDisabled disables or enables a user; what a disabled one runs ends. Errors: ErrNoSuchUser, or the store's.
 func (d Directory) SetDisabled(ctx context.Context, login string, disabled bool) error {
-	return d.update(ctx, login, func(u *User) { u.Disabled = disabled })
+	return d.update(ctx, login, func(u *User) error { u.Disabled = disabled; return nil })
 }
 
 // Delete deletes a user; what they run ends. Errors: ErrNoSuchUser, or the store's.
@@ -149,23 +218,38 @@ func (d Directory) Delete(ctx context.Context, login string) error {
 	return d.Store.Delete(ctx, userStreamPrefix+login)
 }
 
+// Find returns a user. Errors: ErrNoSuchUser, or the store's.
+func (d Directory) Find(ctx context.Context, login string) (User, error) {
+	user, _, err := d.find(ctx, login)
+	return user, err
+}
+
 // List returns the users by name, without those deleted.
 func (d Directory) List(ctx context.Context) ([]User, error) {
+	users := []User{}
+	err := d.Each(ctx, func(u User) error { users = append(users, u); return nil })
+	return users, err
+}
+
+// Each calls f with each user by name, without those deleted, until it returns an error.
+func (d Directory) Each(ctx context.Context, f func(User) error) error {
 	names, err := d.Names(ctx)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	users := []User{}
 	for _, login := range slices.Sorted(maps.Keys(names)) {
 		user, _, err := d.find(ctx, login)
 		switch {
 		case err == nil:
-			users = append(users, user)
-		case !errors.Is(err, ErrNoSuchUser):
-			return nil, err
+			err = f(user)
+		case errors.Is(err, ErrNoSuchUser):
+			err = nil
+		}
+		if err != nil {
+			return err
 		}
 	}
-	return users, nil
+	return nil
 }
 
 // Names returns the names that users were ever created with.
@@ -189,27 +273,39 @@ func (d Directory) find(ctx context.Context, login string) (User, uint64, error)
 	if !loginName.MatchString(login) {
 		return User{}, 0, ErrNoSuchUser
 	}
-	data, revision, found, err := d.Store.Newest(ctx, userStreamPrefix+login)
+	newest, found, err := d.Store.Newest(ctx, userStreamPrefix+login)
 	if err != nil {
 		return User{}, 0, err
 	}
 	if !found {
 		return User{}, 0, ErrNoSuchUser
 	}
-	user, ok := parseUser(data, login)
+	user, ok := parseUser(newest.Data, login)
 	if !ok {
 		return User{}, 0, fmt.Errorf("the newest event of stream %s%s is no user's record: delete the user and make another", userStreamPrefix, login)
 	}
-	return user, revision, nil
+	user.Updated = newest.Written
+	return user, newest.Revision, nil
 }
 
-// update writes a changed record, unless another change came in between.
-func (d Directory) update(ctx context.Context, login string, change func(*User)) error {
+// update changes a user's record as it is when the change is written.
+func (d Directory) update(ctx context.Context, login string, change func(*User) error) (err error) {
+	for range maxUpdates {
+		if err = d.updateOnce(ctx, login, change); !errors.As(err, new(*eventlog.WrongExpectedRevisionError)) {
+			break
+		}
+	}
+	return err
+}
+
+func (d Directory) updateOnce(ctx context.Context, login string, change func(*User) error) error {
 	user, revision, err := d.find(ctx, login)
 	if err != nil {
 		return err
 	}
-	change(&user)
+	if err := change(&user); err != nil {
+		return err
+	}
 	record, err := json.Marshal(user)
 	if err != nil {
 		return err

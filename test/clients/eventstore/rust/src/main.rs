@@ -1,4 +1,5 @@
-//! Uses every call of persistent subscriptions of an EventStoreDB, and its index streams, with the official client.
+//! Uses every call of persistent subscriptions of an EventStoreDB, its index streams, and every call of users, operations and
+//! monitoring, with the official client.
 //!
 //!     eventstore-groups ADDRESS
 //!
@@ -7,6 +8,7 @@
 use std::error::Error;
 use std::time::{Duration, Instant};
 
+use eventstore::operations::{self, ScavengeStatus, StatsOptions, VNodeState};
 use eventstore::{
     Client, EventData, NakAction, PersistentSubscription, PersistentSubscriptionEvent, PersistentSubscriptionOptions,
     PersistentSubscriptionToAllOptions, ReadEvent, ReadStreamOptions, ResolvedEvent, StreamMetadataBuilder, StreamPosition,
@@ -167,6 +169,63 @@ async fn positions(client: &Client) -> Told<()> {
     Ok(())
 }
 
+async fn users(client: &operations::Client) -> Told<()> {
+    let (login, options) = (format!("rust_{}", Uuid::new_v4().simple()), Default::default());
+    let groups = || vec!["$ops".to_owned(), "readers".to_owned()];
+    client.create_user(&login, "changeit", "A user", groups(), &options).await?;
+    let again = client.create_user(&login, "changeit", "A user", groups(), &options).await;
+    assert!(matches!(again, Err(eventstore::Error::ResourceAlreadyExists)), "{again:?}");
+    let details = || async {
+        let mut all = client.user_details(&login, &options).await?;
+        let one = all.next().await?.expect("a user");
+        assert!(all.next().await?.is_none());
+        assert!(one.last_updated.is_some());
+        Ok::<_, eventstore::Error>((one.login, one.full_name, one.groups, one.disabled))
+    };
+    assert_eq!(details().await?, (login.clone(), "A user".into(), groups(), false));
+    client.update_user(&login, "", "Another name", vec![], &options).await?;
+    client.disable_user(&login, &options).await?;
+    assert_eq!(details().await?, (login.clone(), "Another name".into(), vec![], true));
+    client.enable_user(&login, &options).await?;
+    client.change_user_password(&login, "changeit", "changed it", &options).await?;
+    let wrong = client.change_user_password(&login, "changeit", "changed again", &options).await;
+    assert!(matches!(wrong, Err(eventstore::Error::AccessDenied)), "{wrong:?}");
+    client.reset_user_password(&login, "was reset", &options).await?;
+    client.change_user_password(&login, "was reset", "changed again", &options).await?;
+    client.delete_user(&login, &options).await?;
+    let again = client.delete_user(&login, &options).await;
+    assert!(matches!(again, Err(eventstore::Error::ResourceNotFound)), "{again:?}");
+    Ok(())
+}
+
+async fn operate(client: &operations::Client) -> Told<()> {
+    let options = Default::default();
+    let begun = client.start_scavenge(1, 0, &options).await?;
+    assert!(matches!(begun.status(), ScavengeStatus::Started | ScavengeStatus::InProgress));
+    assert_eq!(client.stop_scavenge(begun.id(), &options).await?.status(), ScavengeStatus::Stopped);
+    let unknown = client.stop_scavenge(Uuid::new_v4().to_string(), &options).await;
+    assert!(matches!(unknown, Err(eventstore::Error::ResourceNotFound)), "{unknown:?}");
+    client.merge_indexes(&options).await?;
+    client.resign_node(&options).await?;
+    client.set_node_priority(3, &options).await?;
+    client.restart_persistent_subscriptions(&options).await?;
+    let mut stats = client.stats(&StatsOptions::default().refresh_time(Duration::from_millis(200))).await?;
+    for _ in 0..2 {
+        assert!(stats.next().await?.0["proc-id"].parse::<u32>()? > 0);
+    }
+    let refused = client.shutdown(&options).await; // the node is part of another process
+    assert!(matches!(refused, Err(eventstore::Error::AccessDenied)), "{refused:?}");
+    Ok(())
+}
+
+/// The client asks for gossip by HTTP, and does not give the authority of the address to what does that.
+async fn gossip(address: &str) -> Told<()> {
+    let client = operations::Client::new(format!("{address}&tlsVerifyCert=false").parse()?);
+    let members = client.read_gossip().await?;
+    assert_eq!(members.iter().map(|m| (m.state, m.is_alive, m.node_priority)).collect::<Vec<_>>(), [(VNodeState::Leader, true, 3)]);
+    Ok(())
+}
+
 #[tokio::main]
 async fn main() -> Told<()> {
     let address = std::env::args().nth(1).ok_or("the address is missing")?;
@@ -175,6 +234,10 @@ async fn main() -> Told<()> {
     all_group(&client).await?;
     index_streams(&client).await?;
     positions(&client).await?;
+    let operator: operations::Client = client.clone().into();
+    users(&operator).await?;
+    operate(&operator).await?;
+    gossip(&address).await?;
     client.restart_persistent_subscription_subsystem(&Default::default()).await?;
     println!("the story is told");
     Ok(())

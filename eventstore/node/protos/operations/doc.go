@@ -1,0 +1,2 @@
+// Package operations has the messages of the service by which clients operate a node. All else is generated from operations.proto by `make protos`.
+package operations
