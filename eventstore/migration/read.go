@@ -1,0 +1,197 @@
+package migration
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"hash"
+	"io"
+	"math"
+	"strconv"
+	"strings"
+
+	"github.com/EventStore/EventStore-Client-Go/v4/esdb"
+	"github.com/google/uuid"
+
+	"reckon/eventstore"
+	"reckon/eventstore/export"
+	"reckon/eventstore/node/eventlog"
+)
+
+// wanted is an event that the copy must have.
+type wanted struct {
+	stream   string
+	revision uint64
+	position uint64 // in the source; of an event that it has removed, that of the next one of its stream
+	last     int64  // of a tombstone: revision of the stream's newest event, -1 where it has none
+	event    esdb.EventData
+}
+
+func (w *wanted) isTombstone() bool { return w.revision == eventlog.TombstoneRevision }
+func (w *wanted) isMetadata() bool  { return eventlog.IsMetaStream(w.stream) }
+
+// Counts is what a source holds.
+type Counts struct {
+	Events  uint64 `json:"events"` // that the copy has
+	Streams uint64 `json:"streams"`
+	// Removed of Events are those whose payload the source has removed: the copy has an event that says so at their revision.
+	Removed uint64 `json:"removed"`
+	// LeftOut is how many events belong to the server itself, by the beginning of their streams' names.
+	LeftOut map[string]uint64 `json:"left_out"`
+	SHA256  string            `json:"sha256"` // see Digest
+}
+
+// reading reads a source once.
+type reading struct {
+	counts  Counts
+	next    map[string]uint64 // revision that the next event of a stream has
+	digest  Digest
+	chain   uuid.UUID // of a folder: the id of its hash chain
+	reached export.Reached
+	each    func(*wanted) error
+}
+
+// read calls each for every event that the copy must have, in order. The memory of an event is not used again.
+func read(ctx context.Context, from export.Source, pass func(position, of uint64) error, each func(*wanted) error) (*reading, error) {
+	r := &reading{counts: Counts{LeftOut: map[string]uint64{}}, next: map[string]uint64{}, digest: NewDigest(), each: each}
+	var err error
+	r.reached, err = from(ctx, export.Selection{}, export.Sink{
+		Begin: func(h export.Header) error {
+			r.chain = h.LogID
+			return nil
+		},
+		Event: func(e *export.Event) error { return errors.Join(ctx.Err(), r.take(e)) },
+		Pass:  pass,
+	})
+	r.counts.Streams, r.counts.SHA256 = uint64(len(r.next)), r.digest.String()
+	return r, err
+}
+
+func (r *reading) take(e *export.Event) error {
+	switch {
+	case e.Stream == eventstore.IdentityStream:
+		return nil
+	case export.IsOfServer(e.Stream):
+		kind, _, _ := strings.Cut(e.Stream, "-")
+		r.counts.LeftOut[kind]++
+		return nil
+	}
+	w := &wanted{stream: e.Stream, revision: e.Revision, position: e.Position, event: e.Proposed()}
+	w.event.Data, w.event.Metadata = bytes.Clone(e.Data), bytes.Clone(e.Metadata)
+	if w.isTombstone() {
+		w.last = int64(r.next[w.stream]) - 1
+		return r.pass(w)
+	}
+	for next := r.next[w.stream]; next < w.revision; next++ { // removed by a server that does not show what it has removed
+		r.counts.Removed++
+		if err := r.pass(removed(w, next)); err != nil {
+			return err
+		}
+	}
+	if e.Redacted {
+		w.event = removedEvent(w, e.ID, e.Type)
+		r.counts.Removed++
+	}
+	return r.pass(w)
+}
+
+func (r *reading) pass(w *wanted) error {
+	r.counts.Events++
+	if !w.isTombstone() {
+		r.next[w.stream] = w.revision + 1
+	}
+	r.digest.Add(w.stream, w.revision, w.event)
+	return r.each(w)
+}
+
+// removedIDs is the namespace of the ids of events that stand for those that a server does not show any more.
+var removedIDs = uuid.MustParse("5f0c4a52-7c1e-4f0b-9a55-2b1f7d1f6c48")
+
+// removed stands for an event that the source has removed from its files, before the event w of its stream.
+func removed(w *wanted, revision uint64) *wanted {
+	id := uuid.NewSHA1(removedIDs, []byte(w.stream+"/"+strconv.FormatUint(revision, 10)))
+	return &wanted{stream: w.stream, revision: revision, position: w.position, event: removedEvent(w, id, "")}
+}
+
+// removedEvent is what stands for an event without its payload. In a stream of metadata it is empty metadata: a server takes nothing
+// else there, and what was removed was in force no more.
+func removedEvent(w *wanted, id uuid.UUID, was string) esdb.EventData {
+	name := eventstore.RemovedEvent
+	data, _ := json.Marshal(struct {
+		Type string `json:"type,omitempty"`
+	}{was}) // a string always encodes
+	if w.isMetadata() {
+		name, data = eventlog.MetadataType, []byte("{}")
+	}
+	return esdb.EventData{EventID: id, EventType: name, ContentType: esdb.ContentTypeJson, Data: data}
+}
+
+// Digest is the hash of events in their order: SHA-256 over, for each, stream, revision (decimal), id, type, "json" or "bytes", data and
+// metadata, each after its length in bytes (64 bits, big-endian). Of a tombstone it has the stream and the type, because a server gives
+// it an id.
+type Digest struct{ hash.Hash }
+
+// NewDigest is the digest of no events.
+func NewDigest() Digest { return Digest{sha256.New()} }
+
+// Add adds the next event.
+func (d Digest) Add(stream string, revision uint64, e esdb.EventData) {
+	content := "bytes"
+	if e.ContentType == esdb.ContentTypeJson {
+		content = "json"
+	}
+	fields := [][]byte{[]byte(stream), strconv.AppendUint(nil, revision, 10), []byte(e.EventID.String()), []byte(e.EventType), []byte(content), e.Data, e.Metadata}
+	if revision == eventlog.TombstoneRevision {
+		fields = [][]byte{[]byte(stream), []byte(eventlog.TombstoneType)}
+	}
+	var length [8]byte
+	for _, f := range fields {
+		binary.BigEndian.PutUint64(length[:], uint64(len(f)))
+		d.Write(length[:])
+		d.Write(f)
+	}
+}
+
+func (d Digest) String() string { return hex.EncodeToString(d.Sum(nil)) }
+
+// copied reads what a target has of a copy, in its order.
+type copied struct {
+	reading *esdb.ReadStream // nil at the end
+	peeked  *esdb.RecordedEvent
+}
+
+func readCopied(ctx context.Context, client *esdb.Client) (*copied, error) {
+	reading, err := client.ReadAll(ctx, esdb.ReadAllOptions{From: esdb.Start{}}, math.MaxInt64)
+	return &copied{reading: reading}, err
+}
+
+// peek returns the next event; nil at the end.
+func (c *copied) peek() (*esdb.RecordedEvent, error) {
+	for c.peeked == nil && c.reading != nil {
+		e, err := c.reading.Recv()
+		if errors.Is(err, io.EOF) {
+			c.close()
+			return nil, nil
+		}
+		if err != nil {
+			return nil, err
+		}
+		if has := e.OriginalEvent(); has.StreamID != eventstore.IdentityStream && !export.IsOfServer(has.StreamID) {
+			c.peeked = has
+		}
+	}
+	return c.peeked, nil
+}
+
+func (c *copied) pop() { c.peeked = nil }
+
+func (c *copied) close() {
+	if c.reading != nil {
+		c.reading.Close()
+		c.reading = nil
+	}
+}
