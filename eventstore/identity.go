@@ -3,7 +3,9 @@ package eventstore
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"time"
 
 	"github.com/EventStore/EventStore-Client-Go/v4/esdb"
 	"github.com/google/uuid"
@@ -38,8 +40,9 @@ type Copied struct {
 	Events   uint64 `json:"events"`
 	Streams  uint64 `json:"streams"`
 	Position uint64 `json:"source_position"` // of the source's newest event that was compared
-	// SHA256 is the hash of all events in their order (migration.Digest), hex.
-	SHA256 string `json:"sha256"`
+	// Digested is how many events SHA256, in hex, is the hash of (migration.Digest).
+	Digested uint64 `json:"digested"`
+	SHA256   string `json:"sha256"`
 	// ChainLog and Link are the node's log id and the link of its hash chain at Position; empty for a source that was no folder.
 	ChainLog string `json:"source_chain_log,omitempty"`
 	Link     string `json:"source_link,omitempty"`
@@ -183,29 +186,44 @@ func (s *Store) checkUsable(ctx context.Context) error {
 	return err
 }
 
-// AwaitMove returns a *MovedError once the log is migrated to another server, and nil when the context ends.
+// AwaitMove returns a *MovedError once the log is migrated to another server, however often that was away until then, and nil when the
+// context ends.
 func (s *Store) AwaitMove(ctx context.Context) error {
+	pause := newBackoff(firstRetryPause, maxRetryPause)
+	for {
+		err := s.awaitMove(ctx)
+		var moved *MovedError
+		switch {
+		case ctx.Err() != nil:
+			return nil
+		case errors.As(err, &moved):
+			s.usable.Store(false)
+			return err
+		}
+		select {
+		case <-ctx.Done():
+		case <-time.After(pause.NextBackOff()):
+		}
+	}
+}
+
+func (s *Store) awaitMove(ctx context.Context) error {
 	from, err := s.Head(ctx)
 	if err == nil {
 		_, err = s.Identity(ctx) // after the position: nothing is missed
 	}
-	if err == nil {
-		for raw, failed := range s.RawLive(ctx, from, Narrow{Streams: []string{IdentityStream}}) {
-			if err = failed; err == nil && raw.Stream == IdentityStream {
-				_, err = s.Identity(ctx)
-			}
-			if err != nil {
-				break
-			}
+	if err != nil {
+		return err
+	}
+	for raw, err := range s.RawLive(ctx, from, Narrow{Streams: []string{IdentityStream}}) {
+		if err == nil && raw.Stream == IdentityStream {
+			_, err = s.Identity(ctx)
+		}
+		if err != nil {
+			return err
 		}
 	}
-	if ctx.Err() != nil {
-		return nil
-	}
-	if err != nil {
-		s.usable.Store(false)
-	}
-	return err
+	return nil
 }
 
 // Expected is the revision that IdentityStream has.

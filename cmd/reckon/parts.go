@@ -49,6 +49,7 @@ func openLog(ctx context.Context, p process) (*eventLog, error) {
 		return nil, err
 	}
 	p.life.Add(lifecycle.Part{Name: "connection to the log", Stop: func(context.Context) error { store.Close(); return nil }})
+	p.life.Add(lifecycle.Part{Name: "name of the log", RunOnce: true, Run: store.AwaitMove})
 	l.store = store
 	return l, nil
 }
@@ -124,11 +125,11 @@ func openStores(ctx context.Context, p process, log *eventLog) (*stores, error) 
 	if err != nil {
 		return nil, err
 	}
-	logID, err := log.store.LogID(ctx)
+	named, err := log.store.Identity(ctx)
 	if err != nil {
 		return nil, err
 	}
-	if err := content.UsedBy(ctx, logID); err != nil {
+	if err := content.UsedBy(ctx, named.Origin); err != nil {
 		return nil, err
 	}
 	states, err := statefiles.Open(stateFolder, statefiles.Limits{

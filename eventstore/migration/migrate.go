@@ -331,7 +331,7 @@ func (m *migration) putInForce(ctx context.Context, verified *reading) error {
 	if err != nil {
 		return fmt.Errorf("target %s: the id of the copy is none: %w", m.Target.Address, err)
 	}
-	what := &eventstore.Copied{Events: verified.counts.Events, Streams: verified.counts.Streams, Position: verified.reached.Position, SHA256: verified.counts.SHA256}
+	what := &eventstore.Copied{Events: verified.counts.Events, Streams: verified.counts.Streams, Position: verified.reached.Position, Digested: verified.counts.Digested, SHA256: verified.counts.SHA256}
 	if verified.chain != uuid.Nil {
 		what.ChainLog, what.Link = verified.chain.String(), hex.EncodeToString(verified.reached.Link[:])
 	}

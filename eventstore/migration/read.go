@@ -42,14 +42,16 @@ type Counts struct {
 	Removed uint64 `json:"removed"`
 	// LeftOut is how many events belong to the server itself, by the beginning of their streams' names.
 	LeftOut map[string]uint64 `json:"left_out"`
-	SHA256  string            `json:"sha256"` // see Digest
+	// Digested is how many events SHA256 is the Digest of.
+	Digested uint64 `json:"digested"`
+	SHA256   string `json:"sha256"`
 }
 
 // reading reads a source once.
 type reading struct {
 	counts  Counts
 	next    map[string]uint64 // revision that the next event of a stream has
-	digest  Digest
+	digest  *Digest
 	chain   uuid.UUID // of a folder: the id of its hash chain
 	reached export.Reached
 	each    func(*wanted) error
@@ -67,7 +69,7 @@ func read(ctx context.Context, from export.Source, pass func(position, of uint64
 		Event: func(e *export.Event) error { return errors.Join(ctx.Err(), r.take(e)) },
 		Pass:  pass,
 	})
-	r.counts.Streams, r.counts.SHA256 = uint64(len(r.next)), r.digest.String()
+	r.counts.Streams, r.counts.Digested, r.counts.SHA256 = uint64(len(r.next)), r.digest.Events(), r.digest.String()
 	return r, err
 }
 
@@ -130,33 +132,38 @@ func removedEvent(w *wanted, id uuid.UUID, was string) esdb.EventData {
 	return esdb.EventData{EventID: id, EventType: name, ContentType: esdb.ContentTypeJson, Data: data}
 }
 
-// Digest is the hash of events in their order: SHA-256 over, for each, stream, revision (decimal), id, type, "json" or "bytes", data and
-// metadata, each after its length in bytes (64 bits, big-endian). Of a tombstone it has the stream and the type, because a server gives
-// it an id.
-type Digest struct{ hash.Hash }
-
-// NewDigest is the digest of no events.
-func NewDigest() Digest { return Digest{sha256.New()} }
-
-// Add adds the next event.
-func (d Digest) Add(stream string, revision uint64, e esdb.EventData) {
-	content := "bytes"
-	if e.ContentType == esdb.ContentTypeJson {
-		content = "json"
-	}
-	fields := [][]byte{[]byte(stream), strconv.AppendUint(nil, revision, 10), []byte(e.EventID.String()), []byte(e.EventType), []byte(content), e.Data, e.Metadata}
-	if revision == eventlog.TombstoneRevision {
-		fields = [][]byte{[]byte(stream), []byte(eventlog.TombstoneType)}
-	}
-	var length [8]byte
-	for _, f := range fields {
-		binary.BigEndian.PutUint64(length[:], uint64(len(f)))
-		d.Write(length[:])
-		d.Write(f)
-	}
+// Digest is the hash by which an audit finds that a migrated log still has what was copied (docs/audit.md): SHA-256 over the SHA-256 of
+// each event in the log's order, which is over stream, revision (decimal), id, type, data and metadata, each after its length in bytes
+// (64 bits, big-endian). Left out is what a server may remove or writes itself: streams runner-… and those whose names begin with "$",
+// and tombstones.
+type Digest struct {
+	sum    hash.Hash
+	events uint64
 }
 
-func (d Digest) String() string { return hex.EncodeToString(d.Sum(nil)) }
+// NewDigest is the digest of no events.
+func NewDigest() *Digest { return &Digest{sum: sha256.New()} }
+
+// Add adds the next event.
+func (d *Digest) Add(stream string, revision uint64, e esdb.EventData) {
+	if strings.HasPrefix(stream, "$") || strings.HasPrefix(stream, "runner-") || revision == eventlog.TombstoneRevision {
+		return
+	}
+	one := sha256.New()
+	var length [8]byte
+	for _, field := range [][]byte{[]byte(stream), strconv.AppendUint(nil, revision, 10), []byte(e.EventID.String()), []byte(e.EventType), e.Data, e.Metadata} {
+		binary.BigEndian.PutUint64(length[:], uint64(len(field)))
+		one.Write(length[:])
+		one.Write(field)
+	}
+	d.sum.Write(one.Sum(nil))
+	d.events++
+}
+
+// Events is how many were added and not left out.
+func (d *Digest) Events() uint64 { return d.events }
+
+func (d *Digest) String() string { return hex.EncodeToString(d.sum.Sum(nil)) }
 
 // copied reads what a target has of a copy, in its order.
 type copied struct {
