@@ -26,6 +26,7 @@ type migrateCmd struct {
 	InsecureEventstore bool   `help:"Accept servers without TLS or without credentials, which nobody else may reach."`
 	WithoutGroups      bool   `help:"Do not copy the groups of persistent subscriptions that other programs have made, and do not ask for them."`
 	DryRun             bool   `help:"Read the source, look at the target, and say what would be copied."`
+	Ahead              bool   `help:"Copy what is there and end: servers may run on the log meanwhile (give its socket or server as --from). Run it again without --ahead when they have stopped: that has less to copy."`
 	TakeBack           bool   `help:"Open the log at --from again, which was migrated. What has been written to its copy since is not in it." xor:"direction"`
 	Yes                bool   `help:"Do not ask before --take-back."`
 }
@@ -61,7 +62,7 @@ func (c *migrateCmd) Run() error {
 	display, show := showPhases()
 	report, err := migration.Run(ctx, migration.Config{
 		Source: source.Log, Events: source.events, Target: target,
-		WithoutGroups: c.WithoutGroups, DryRun: c.DryRun, Quiet: source.quiet, Progress: show,
+		WithoutGroups: c.WithoutGroups, DryRun: c.DryRun, Ahead: c.Ahead, Quiet: source.quiet, Progress: show,
 	})
 	display.Close()
 	if err != nil {
@@ -71,6 +72,8 @@ func (c *migrateCmd) Run() error {
 		return err
 	}
 	switch {
+	case c.Ahead:
+		fmt.Fprintln(os.Stderr, "reckon migrate: nothing has changed hands: stop the servers, and run it again without --ahead")
 	case report.Before:
 		fmt.Fprintln(os.Stderr, "reckon migrate: it is done already: the log is at", target.Address)
 	case report.Done:

@@ -5,11 +5,11 @@ import (
 	"strings"
 )
 
-// NoLogError is returned for a source that no server of Reckon has used.
+// NoLogError is returned for a source on which no server of Reckon has run.
 type NoLogError struct{ Source string }
 
 func (e *NoLogError) Error() string {
-	return fmt.Sprintf("%s holds no log of Reckon: nothing was copied; is the address or the folder the right one?", e.Source)
+	return fmt.Sprintf("%s holds no log of Reckon on which a server has run: nothing was copied; is the address or the folder the right one?", e.Source)
 }
 
 // TargetInUseError is returned for a target that holds something else than the beginning of this copy.

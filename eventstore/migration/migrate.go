@@ -23,7 +23,7 @@ type Log struct {
 	Client  *esdb.Client
 }
 
-// Config is what is migrated. All fields but WithoutGroups, DryRun, Quiet and Progress are required.
+// Config is what is migrated. Source, Events and Target are required.
 type Config struct {
 	Source Log
 	Events export.Source // of the source: of its folder, if that is there, else of its server
@@ -31,6 +31,8 @@ type Config struct {
 
 	WithoutGroups bool // the source's groups of persistent subscriptions need not be copied
 	DryRun        bool // nothing is written
+	// Ahead: only what the target has not is copied. The source may be written to meanwhile; a Run without Ahead copies the rest.
+	Ahead bool
 	// Quiet is for how long nothing may be written to the source before it is closed, and after: 0 where no other process can.
 	Quiet time.Duration
 	// Progress is called often with how far a phase is; of is 0 when that is not known.
@@ -83,7 +85,7 @@ func Run(ctx context.Context, c Config) (Report, error) {
 		m.report.Counts, m.report.Position = r.counts, r.reached.Position
 		return m.report, err
 	}
-	if err := m.copy(ctx); err != nil {
+	if err := m.copy(ctx); err != nil || m.Ahead {
 		return m.report, err
 	}
 	verified, err := m.verify(ctx)
@@ -248,7 +250,7 @@ func (m *migration) copy(ctx context.Context) error {
 	if err == nil {
 		err = flush()
 	}
-	m.report.Counts, m.report.Present = r.counts, r.counts.Events-appended
+	m.report.Counts, m.report.Present, m.report.Position = r.counts, r.counts.Events-appended, r.reached.Position
 	return err
 }
 

@@ -248,6 +248,8 @@ func scavenged(t testing.TB, dir string, beats int) {
 		}
 	}
 	add(eventstore.IdentityStream, eventstore.NamedEvent, false, "{}")
+	add("expired", "e", true, "{}")
+	add("expired", "e", true, "{}")
 	add("$$runner-1", eventlog.MetadataType, true, `{"$maxCount":2}`)
 	add("$$runner-1", eventlog.MetadataType, false, `{"$maxCount":1}`)
 	for i := range beats {
@@ -268,13 +270,25 @@ func TestScavenged(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "from")
 	scavenged(t, dir, beats)
 	from := start(t, dir)
-	for _, through := range []export.Source{export.Folder(dir), export.Server(from.Client)} {
+	for name, through := range map[string][]export.Source{
+		"folder": {export.Folder(dir)}, "server": {export.Server(from.Client)}, "folder after server": {export.Server(from.Client), export.Folder(dir)},
+	} {
 		to := start(t, t.TempDir())
 		c := config(from, to)
-		c.Events = through
+		if c.Events = through[0]; len(through) == 2 {
+			c.Ahead = true
+			if report, err := migration.Run(t.Context(), c); err != nil || report.Done {
+				t.Fatalf("%s: %+v, %v", name, report, err)
+			}
+			c.Ahead, c.Events = false, through[1]
+		}
 		report, err := migration.Run(t.Context(), c)
-		if err != nil || report.Removed != beats {
-			t.Fatalf("%+v, %v", report, err)
+		expired := uint64(2) // a server does not show that there was such a stream
+		if name == "server" {
+			expired = 0
+		}
+		if err != nil || report.Removed != beats+expired {
+			t.Fatalf("%s: %+v, %v", name, report, err)
 		}
 		revisions := 0
 		for _, e := range to.all(t) {
@@ -455,6 +469,14 @@ func TestWrittenAfterClosing(t *testing.T) {
 	subscription, err := from.Client.SubscribeToStream(t.Context(), eventstore.IdentityStream, esdb.SubscribeToStreamOptions{From: esdb.End{}})
 	if err != nil {
 		t.Fatal(err)
+	}
+	ahead := config(from, to)
+	ahead.Ahead = true
+	if report, err := migration.Run(t.Context(), ahead); err != nil || report.Done || report.Present > 0 {
+		t.Errorf("ahead: %+v, %v", report, err)
+	}
+	if id, err := from.store(t).LogID(t.Context()); err != nil || id == "" {
+		t.Errorf("the source is closed: %v", err)
 	}
 	appended := make(chan error, 1)
 	go func() {

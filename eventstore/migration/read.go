@@ -6,11 +6,12 @@ import (
 	"crypto/sha256"
 	"encoding/binary"
 	"encoding/hex"
-	"encoding/json"
 	"errors"
 	"hash"
 	"io"
+	"maps"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -26,7 +27,7 @@ import (
 type wanted struct {
 	stream   string
 	revision uint64
-	position uint64 // in the source; of an event that it has removed, that of the next one of its stream
+	position uint64 // in the source; of an event that was removed, that of the next of its stream
 	last     int64  // of a tombstone: revision of the stream's newest event, -1 where it has none
 	event    esdb.EventData
 }
@@ -49,8 +50,10 @@ type Counts struct {
 
 // reading reads a source once.
 type reading struct {
-	counts  Counts
-	next    map[string]uint64 // revision that the next event of a stream has
+	counts Counts
+	next   map[string]uint64 // revision that the next event of a stream has
+	// unshown are the newest events of streams where these have no payload any more.
+	unshown map[string]*wanted
 	digest  *Digest
 	chain   uuid.UUID // of a folder: the id of its hash chain
 	reached export.Reached
@@ -59,7 +62,7 @@ type reading struct {
 
 // read calls each for every event that the copy must have, in order. The memory of an event is not used again.
 func read(ctx context.Context, from export.Source, pass func(position, of uint64) error, each func(*wanted) error) (*reading, error) {
-	r := &reading{counts: Counts{LeftOut: map[string]uint64{}}, next: map[string]uint64{}, digest: NewDigest(), each: each}
+	r := &reading{counts: Counts{LeftOut: map[string]uint64{}}, next: map[string]uint64{}, unshown: map[string]*wanted{}, digest: NewDigest(), each: each}
 	var err error
 	r.reached, err = from(ctx, export.Selection{}, export.Sink{
 		Begin: func(h export.Header) error {
@@ -69,6 +72,9 @@ func read(ctx context.Context, from export.Source, pass func(position, of uint64
 		Event: func(e *export.Event) error { return errors.Join(ctx.Err(), r.take(e)) },
 		Pass:  pass,
 	})
+	if err == nil {
+		err = r.end()
+	}
 	r.counts.Streams, r.counts.Digested, r.counts.SHA256 = uint64(len(r.next)), r.digest.Events(), r.digest.String()
 	return r, err
 }
@@ -88,17 +94,38 @@ func (r *reading) take(e *export.Event) error {
 		w.last = int64(r.next[w.stream]) - 1
 		return r.pass(w)
 	}
-	for next := r.next[w.stream]; next < w.revision; next++ { // removed by a server that does not show what it has removed
+	if e.Redacted {
+		r.unshown[w.stream] = w
+		return nil
+	}
+	delete(r.unshown, w.stream)
+	if err := r.passRemoved(w.stream, w.position, w.revision); err != nil {
+		return err
+	}
+	return r.pass(w)
+}
+
+// passRemoved passes what stands for the events of a stream before a revision that the source has removed from its files. A server does
+// not show these any more and a folder does; both are copied in the same way, at the next event of the stream.
+func (r *reading) passRemoved(stream string, position, before uint64) error {
+	for next := r.next[stream]; next < before; next++ {
 		r.counts.Removed++
-		if err := r.pass(removed(w, next)); err != nil {
+		if err := r.pass(removed(stream, position, next)); err != nil {
 			return err
 		}
 	}
-	if e.Redacted {
-		w.event = removedEvent(w, e.ID, e.Type)
-		r.counts.Removed++
+	return nil
+}
+
+// end passes what stands for the newest events of streams that a folder has removed: the next event of the stream has its revision.
+func (r *reading) end() error {
+	for _, stream := range slices.Sorted(maps.Keys(r.unshown)) {
+		newest := r.unshown[stream]
+		if err := r.passRemoved(stream, newest.position, newest.revision+1); err != nil {
+			return err
+		}
 	}
-	return r.pass(w)
+	return nil
 }
 
 func (r *reading) pass(w *wanted) error {
@@ -110,26 +137,18 @@ func (r *reading) pass(w *wanted) error {
 	return r.each(w)
 }
 
-// removedIDs is the namespace of the ids of events that stand for those that a server does not show any more.
+// removedIDs is the namespace of the ids of events that stand for those that were removed.
 var removedIDs = uuid.MustParse("5f0c4a52-7c1e-4f0b-9a55-2b1f7d1f6c48")
 
-// removed stands for an event that the source has removed from its files, before the event w of its stream.
-func removed(w *wanted, revision uint64) *wanted {
-	id := uuid.NewSHA1(removedIDs, []byte(w.stream+"/"+strconv.FormatUint(revision, 10)))
-	return &wanted{stream: w.stream, revision: revision, position: w.position, event: removedEvent(w, id, "")}
-}
-
-// removedEvent is what stands for an event without its payload. In a stream of metadata it is empty metadata: a server takes nothing
-// else there, and what was removed was in force no more.
-func removedEvent(w *wanted, id uuid.UUID, was string) esdb.EventData {
+// removed stands for an event without its payload. In a stream of metadata it is empty metadata: a server takes nothing else there, and
+// what was removed was in force no more.
+func removed(stream string, position, revision uint64) *wanted {
 	name := eventstore.RemovedEvent
-	data, _ := json.Marshal(struct {
-		Type string `json:"type,omitempty"`
-	}{was}) // a string always encodes
-	if w.isMetadata() {
-		name, data = eventlog.MetadataType, []byte("{}")
+	if eventlog.IsMetaStream(stream) {
+		name = eventlog.MetadataType
 	}
-	return esdb.EventData{EventID: id, EventType: name, ContentType: esdb.ContentTypeJson, Data: data}
+	id := uuid.NewSHA1(removedIDs, []byte(stream+"/"+strconv.FormatUint(revision, 10)))
+	return &wanted{stream: stream, revision: revision, position: position, event: esdb.EventData{EventID: id, EventType: name, ContentType: esdb.ContentTypeJson, Data: []byte("{}")}}
 }
 
 // Digest is the hash by which an audit finds that a migrated log still has what was copied (docs/audit.md): SHA-256 over the SHA-256 of

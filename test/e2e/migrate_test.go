@@ -96,16 +96,18 @@ func TestMigrate(t *testing.T) {
 	job := account.submit(t, jobBody{"expression": "2+2"})
 	account.awaitJob(t, job.JobID)
 	inclusion := fmt.Sprintf("/api/receipts/%d/inclusion", first.RunID)
-	awaitInclusion := func() {
+	awaitInclusion := func(run int64) {
 		t.Helper()
-		WaitFor(t, func() bool { return account.JSON("GET", inclusion, nil, nil) == nil })
+		WaitFor(t, func() bool {
+			return account.JSON("GET", fmt.Sprintf("/api/receipts/%d/inclusion", run), nil, nil) == nil
+		})
 	}
-	awaitInclusion()
+	awaitInclusion(first.RunID)
 	save(t, account, fmt.Sprintf("/api/receipts/%d", first.RunID), file("receipt.json"))
 	save(t, account, inclusion, file("inclusion.json"))
 	save(t, account, "/.well-known/service-keys.json", file("keys.json"))
 	save(t, account, "/.well-known/transparency-log.json", file("log.json"))
-	save(t, account, "/transparency/checkpoint", file("checkpoint-0"))
+	save(t, account, "/transparency/checkpoint", file("checkpoint"))
 	paths := []string{"/api/history", "/api/jobs/" + job.JobID, fmt.Sprintf("/api/receipts/%d", first.RunID), "/api/tokens", "/api/certificates", "/.well-known/service-keys.json", "/.well-known/transparency-log.json"}
 	if exports := filepath.Join("..", "..", "..", "shared", "data", "lean-exports"); exists(exports) {
 		proof := account.prove(t, jobBody{"export": leanExport(t, "judge/usesPropext"), "declarations": []string{"usesPropext"}})
@@ -132,6 +134,12 @@ func TestMigrate(t *testing.T) {
 	if _, stderr := migrate(t, 2, "--from", folder, "--to", plain); !strings.Contains(stderr, "in use by process") {
 		t.Errorf("while the server runs: %s", stderr)
 	}
+	if stdout, _ := migrate(t, 0, "--from", server.Log, "--to", plain, "--ahead"); !strings.Contains(stdout, `"done": false`) {
+		t.Errorf("ahead: %s", stdout)
+	}
+	account.evaluate(t, "4+4", "") // the log that is copied ahead is in force
+	WaitFor(t, func() bool { return strings.Contains(account.see(t, "/api/history")["/api/history"], `"4+4"`) })
+	before = account.see(t, paths...)
 	if server.Interrupt() != 0 {
 		t.Fatal(server.Output())
 	}
@@ -179,9 +187,8 @@ func TestMigrate(t *testing.T) {
 			}
 			_ = response.Body.Close()
 		}
-		awaitInclusion()
+		awaitInclusion(first.RunID)
 		save(t, account, inclusion, file("inclusion-"+name+".json"))
-		save(t, account, "/transparency/checkpoint", file("checkpoint-"+name))
 		for _, proof := range []string{"inclusion.json", "inclusion-" + name + ".json"} {
 			if output, err := offline(t, file("receipt.json"), file(proof), file("keys.json"), file("log.json")); err != nil || !strings.HasPrefix(output, "verified") {
 				t.Errorf("%s, %s: %v\n%s", name, proof, err, output)
@@ -198,7 +205,13 @@ func TestMigrate(t *testing.T) {
 			t.Errorf("%s: the audit beside the server ends with %d", name, status)
 		}
 		account.expectHistory(t, first.RunID)
-		account.expectHistory(t, account.evaluate(t, "3+3", "").RunID)
+		newest := account.evaluate(t, "3+3", "")
+		account.expectHistory(t, newest.RunID)
+		awaitInclusion(newest.RunID)
+		save(t, account, "/transparency/checkpoint", file("checkpoint-"+name))
+		if output, err := offline(t, "--grown", file("checkpoint"), file("checkpoint-"+name), file("log.json"), server.URL+"/transparency"); err != nil || !strings.HasPrefix(output, "verified") {
+			t.Errorf("%s: the tree does not continue the one before: %v\n%s", name, err, output)
+		}
 		if last := account.awaitJob(t, account.submit(t, jobBody{"expression": "5+5"}).JobID); last.Status != "succeeded" {
 			t.Errorf("%s: a job: %+v", name, last)
 		}
