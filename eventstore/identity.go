@@ -137,6 +137,9 @@ func ReadIdentity(ctx context.Context, client *esdb.Client) (Identity, []Raw, er
 	if err != nil {
 		return Identity{}, nil, err
 	}
+	if len(raws) == maxIdentityEvents {
+		return Identity{}, nil, fmt.Errorf("stream %s has %d events or more: no migration wrote these", IdentityStream, maxIdentityEvents)
+	}
 	i, err := IdentityOf(raws)
 	return i, raws, err
 }

@@ -143,6 +143,15 @@ func TestMigrate(t *testing.T) {
 	if server.Interrupt() != 0 {
 		t.Fatal(server.Output())
 	}
+	reacted := func(arguments ...string) int { // events that reactions appended
+		t.Helper()
+		output, err := exec.Command(Binary(t), append([]string{"node", "export"}, arguments...)...).Output()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return bytes.Count(output, []byte(`"actor":"reaction:`))
+	}
+	reactions := reacted("--data", folder)
 	var planned, report struct {
 		Events uint64
 		SHA256 string `json:"sha256"`
@@ -228,6 +237,9 @@ func TestMigrate(t *testing.T) {
 			t.Fatal(server.Output())
 		}
 		mustAudit()
+		if again := reacted("--from", log); again != reactions {
+			t.Errorf("%s: %d events of reactions, %d before", name, again, reactions)
+		}
 	}
 	check("node", plain)
 
