@@ -9,6 +9,9 @@ import (
 // KeepNewest sets a stream's $maxCount: reads of the stream return its newest count
 // events only, and the server may scavenge older ones. It is idempotent.
 func (s *Store) KeepNewest(ctx context.Context, stream string, count int) error {
+	if err := s.checkUsable(ctx); err != nil {
+		return err
+	}
 	var metadata esdb.StreamMetadata
 	metadata.SetMaxCount(uint64(count))
 	_, err := retry(ctx, s.connection, func(ctx context.Context, client *esdb.Client) (*esdb.WriteResult, error) {

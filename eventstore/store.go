@@ -9,10 +9,10 @@ import (
 	"log/slog"
 	"math"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/EventStore/EventStore-Client-Go/v4/esdb"
-	"github.com/google/uuid"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
 
@@ -64,6 +64,7 @@ type Store struct {
 	connection *connection
 	codec      Codec
 	states     commands.States
+	usable     atomic.Bool // the log's name was read, and appends are taken
 	observe    func(events []event.Proposed, took time.Duration, err error)
 }
 
@@ -100,7 +101,7 @@ func (s *Store) Close() { s.connection.close() }
 
 // Append writes all events or none, directly after revision at (event.NoStream: as the
 // stream's first). Errors: commands.ErrConflict when the stream is at another revision,
-// ErrTooLarge, ErrDeleted, and commands.ErrUnavailable when the outcome is unknown.
+// ErrTooLarge, ErrDeleted, *MovedError, *UnfinishedError, and commands.ErrUnavailable when the outcome is unknown.
 func (s *Store) Append(ctx context.Context, stream string, at event.Revision, events []event.Proposed) (commands.Appended, error) {
 	var expected esdb.ExpectedRevision = esdb.NoStream{}
 	switch {
@@ -130,6 +131,9 @@ func (s *Store) append(ctx context.Context, stream string, expected esdb.Expecte
 	}
 	if len(events) == 0 {
 		return commands.Appended{}, fmt.Errorf("append to %s: no events", stream)
+	}
+	if err := s.checkUsable(ctx); err != nil {
+		return commands.Appended{}, err
 	}
 	raws, err := s.codec.Encode(events)
 	if err != nil {
@@ -475,37 +479,6 @@ func readHead(ctx context.Context, client *esdb.Client) (event.Position, error) 
 		return event.Position{}, err
 	}
 	return rawOf(last.OriginalEvent()).Position, nil
-}
-
-// IdentityStream is the stream whose one event identifies the log: the event's id is the
-// log's id for as long as the log exists. The first call of LogID appends it, expecting
-// no stream, so that it is written once. It is no domain event.
-const IdentityStream = "reckon-log"
-
-const identityEvent = "reckon.log_named"
-
-// LogID returns the id of the log. Positions of logs with different ids cannot be compared.
-func (s *Store) LogID(ctx context.Context) (string, error) {
-	return retry(ctx, s.connection, func(ctx context.Context, client *esdb.Client) (string, error) {
-		for {
-			raws, err := readRaw(ctx, client, IdentityStream, esdb.Start{}, 1)
-			if err != nil || len(raws) > 0 {
-				return firstEventID(raws), err
-			}
-			named := esdb.EventData{EventID: uuid.New(), EventType: identityEvent, ContentType: esdb.ContentTypeJson, Data: []byte("{}")}
-			_, err = client.AppendToStream(ctx, IdentityStream, esdb.AppendToStreamOptions{ExpectedRevision: esdb.NoStream{}}, named)
-			if err != nil && classify(err) != outcomeConflict {
-				return "", err
-			}
-		}
-	})
-}
-
-func firstEventID(raws []Raw) string {
-	if len(raws) == 0 {
-		return ""
-	}
-	return raws[0].ID.String()
 }
 
 func rawOf(e *esdb.RecordedEvent) Raw {

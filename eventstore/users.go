@@ -21,14 +21,7 @@ type Users struct{ client *esdb.Client }
 // OpenUsers connects to the node's socket, an address unix:PATH. Errors: an *UnguardedError,
 // or that of an address that cannot be parsed.
 func OpenUsers(address string, logger *slog.Logger) (*Users, error) {
-	config, err := clientConfiguration(address)
-	if err != nil {
-		return nil, err
-	}
-	if err := checkGuarded(config); err != nil {
-		return nil, err
-	}
-	client, err := patientClient(config, logger)
+	client, err := OpenGuarded(address, false, logger)
 	if err != nil {
 		return nil, err
 	}

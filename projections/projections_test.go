@@ -73,6 +73,18 @@ func TestReactionsCheckpointBeyondTheLog(t *testing.T) {
 				t.Errorf("%s is at %v, %v", c.name, got, err)
 			}
 		}
+		// the log was migrated, and has been named "this" before
+		for _, former := range [][]string{nil, {"never", "this"}} {
+			if err := state.DropFormer(t.Context(), former); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if got, err := this.Load(t.Context(), "b"); err != nil || got != (event.Position{}) {
+			t.Errorf("a checkpoint under a former name: %v, %v", got, err)
+		}
+		if got, err := other.Load(t.Context(), "a"); err != nil || got != at(7) {
+			t.Errorf("a checkpoint of another log: %v, %v", got, err)
+		}
 	})
 }
 

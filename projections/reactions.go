@@ -57,6 +57,16 @@ func (s *ReactionState) CheckpointsOf(logID string) *ReactionCheckpoints {
 	return &ReactionCheckpoints{db: s.db, logID: logID}
 }
 
+// DropFormer removes the checkpoints of this log under names that it had before it was migrated. Reactions handle all of its events once
+// more, which changes nothing.
+func (s *ReactionState) DropFormer(ctx context.Context, former []string) error {
+	if len(former) == 0 {
+		return nil
+	}
+	_, err := s.db.NewDelete().Model((*reactionCheckpoint)(nil)).Where("log_id IN (?)", bun.List(former)).Exec(ctx)
+	return err
+}
+
 // ReactionCheckpoints stores, per reaction, the position in one log up to which every event is handled.
 type ReactionCheckpoints struct {
 	db    *bun.DB

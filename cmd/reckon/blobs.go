@@ -54,7 +54,7 @@ func (c *blobsCollectCmd) Run() error {
 }
 
 func (c *blobsCollectCmd) collect(ctx context.Context, store *eventstore.Store, kept blobs.Store) (blobs.Collected, error) {
-	logID, err := store.LogID(ctx)
+	named, err := store.Identity(ctx)
 	if err != nil {
 		return blobs.Collected{}, err
 	}
@@ -66,7 +66,7 @@ func (c *blobsCollectCmd) collect(ctx context.Context, store *eventstore.Store, 
 	defer display.Close()
 	task := progress.Task{Name: "collecting", Done: -1, Left: -1, Unit: "events"}
 	return kept.Collect(ctx, blobs.Collection{
-		LogID: logID, OlderThan: c.OlderThan, DryRun: c.DryRun,
+		LogID: named.Origin, OlderThan: c.OlderThan, DryRun: c.DryRun,
 		ReadLog: func(ctx context.Context, visit func([]byte)) error {
 			begun, events := time.Now(), 0
 			defer func() { task.Done, task.Rate, task.Left = -1, 0, -1 }()

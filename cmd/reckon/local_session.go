@@ -100,8 +100,12 @@ func (s *service) serveLocalSession(w http.ResponseWriter, r *http.Request) {
 }
 
 func (s *service) openLocalSession(ctx context.Context) (identity.Session, error) {
+	named, err := s.log.store.Identity(ctx)
+	if err != nil {
+		return identity.Session{}, err
+	}
 	in := operatorIntent()
-	in.Account = uuid.NewSHA1(localAccountNamespace, []byte(s.readSide.projector.LogID())).String()
+	in.Account = uuid.NewSHA1(localAccountNamespace, []byte(named.Origin)).String()
 	if _, err := commands.RegisterAccount(ctx, s.log.store, s.plans, in); err != nil {
 		return identity.Session{}, err
 	}

@@ -22,6 +22,7 @@ type commandLine struct {
 	Serve       serveCmd       `cmd:"" help:"Run the service with everything embedded."`
 	Try         tryCmd         `cmd:"" help:"Evaluate one expression: show the answer, its check, and verify its receipt."`
 	Node        nodeCommands   `cmd:"" help:"Run the event store alone, for processes of the same user and for users with passwords; verify, copy and restore a log."`
+	Migrate     migrateCmd     `cmd:"" help:"Copy a log to another server, compare both, and hand the installation over to it."`
 	Account     accountCmd     `cmd:"" help:"Create accounts and tokens; change plans."`
 	Keys        keysCmd        `cmd:"" help:"List and rotate the keys that seal receipts."`
 	Projections projectionsCmd `cmd:"" help:"Show and steer the read models."`

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"reckon/domain"
@@ -49,6 +50,7 @@ func openLog(ctx context.Context, p process) (*eventLog, error) {
 		return nil, err
 	}
 	p.life.Add(lifecycle.Part{Name: "connection to the log", Stop: func(context.Context) error { store.Close(); return nil }})
+	p.life.Add(lifecycle.Part{Name: "name of the log", RunOnce: true, Run: store.AwaitMove})
 	l.store = store
 	return l, nil
 }
@@ -124,11 +126,11 @@ func openStores(ctx context.Context, p process, log *eventLog) (*stores, error) 
 	if err != nil {
 		return nil, err
 	}
-	logID, err := log.store.LogID(ctx)
+	named, err := log.store.Identity(ctx)
 	if err != nil {
 		return nil, err
 	}
-	if err := content.UsedBy(ctx, logID); err != nil {
+	if err := content.UsedBy(ctx, named.Origin); err != nil {
 		return nil, err
 	}
 	states, err := statefiles.Open(stateFolder, statefiles.Limits{
@@ -165,10 +167,15 @@ func openReadSide(ctx context.Context, p process, log *eventLog, s *stores) (*re
 	}
 	p.life.Add(lifecycle.Part{Name: "database of read models", Stop: func(context.Context) error { return db.Close() }})
 	r := &readSide{db: db, models: projections.New(db, s.blobs)}
-	if r.projector, err = projecting.New(ctx, projecting.Config{DB: db, Log: log.store, Logger: p.logger, Process: processName(p.id), Tracer: p.tracer}, r.models.All()...); err != nil {
+	if r.reactionState, err = projections.NewReactionState(ctx, db); err != nil {
 		return nil, err
 	}
-	if r.reactionState, err = projections.NewReactionState(ctx, db); err != nil {
+	if p.config.Has(config.RoleProject) {
+		if err := r.dropFormer(ctx, p, log); err != nil {
+			return nil, err
+		}
+	}
+	if r.projector, err = projecting.New(ctx, projecting.Config{DB: db, Log: log.store, Logger: p.logger, Process: processName(p.id), Tracer: p.tracer}, r.models.All()...); err != nil {
 		return nil, err
 	}
 	if err := r.models.Queue.CreateProposalsTable(ctx); err != nil {
@@ -180,6 +187,19 @@ func openReadSide(ctx context.Context, p process, log *eventLog, s *stores) (*re
 	}
 	p.life.Add(lifecycle.Part{Name: "read models", Run: run})
 	return r, nil
+}
+
+// dropFormer removes what is noted by positions that the log had before it was migrated.
+func (r *readSide) dropFormer(ctx context.Context, p process, log *eventLog) error {
+	named, err := log.store.Identity(ctx)
+	if err != nil {
+		return err
+	}
+	dropped, err := projecting.DropFormer(ctx, r.db, named.Former)
+	if len(dropped) > 0 {
+		p.logger.Info("the log was migrated: these read models are built again from it", "read_models", dropped)
+	}
+	return errors.Join(err, r.reactionState.DropFormer(ctx, named.Former))
 }
 
 // evaluation is the engine with its independent checker, each of processes of their own.

@@ -119,7 +119,7 @@ func TestEveryPartComesBack(t *testing.T) {
 		})
 		s.untilReady(t, p.Name+" begun again", func(r readiness) bool { return ready(r) && state().Restarts == 1 && state().Healthy })
 	}
-	if want := []string{"embedded node", "peers", "admin socket", "API"}; !slices.Equal(once, want) {
+	if want := []string{"embedded node", "name of the log", "peers", "admin socket", "API"}; !slices.Equal(once, want) {
 		t.Errorf("parts that cannot be begun again: %v, want %v", once, want)
 	}
 	if len(s.life.States()) != len(once)+len(restartable) {
@@ -134,7 +134,7 @@ func TestEveryPartComesBack(t *testing.T) {
 // TestListenersEndTheProcess: what cannot be begun again ends the process with an error that
 // names it.
 func TestListenersEndTheProcess(t *testing.T) {
-	for _, name := range []string{"embedded node", "peers", "admin socket", "API"} {
+	for _, name := range []string{"embedded node", "name of the log", "peers", "admin socket", "API"} {
 		t.Run(name, func(t *testing.T) {
 			s := startService(t)
 			s.life.Cut(name)

@@ -65,8 +65,10 @@ func couldNotServe(err error) error {
 	var open *private.FolderError
 	var lost *LostLogError
 	var none *NoInstallationError
+	var moved *eventstore.MovedError
+	var unfinished *eventstore.UnfinishedError
 	switch {
-	case errors.As(err, &inUse), errors.As(err, &unsafe), errors.As(err, &unguarded), errors.As(err, &open), errors.As(err, &lost), errors.As(err, &none):
+	case errors.As(err, &inUse), errors.As(err, &unsafe), errors.As(err, &unguarded), errors.As(err, &open), errors.As(err, &lost), errors.As(err, &none), errors.As(err, &moved), errors.As(err, &unfinished):
 		fmt.Fprintln(os.Stderr, "reckon serve:", err)
 		return exitStatus(2)
 	case errors.Is(err, context.Canceled):

@@ -27,6 +27,7 @@ var withoutInstallation = map[string]string{
 	"serve": "the server itself: it has the settings, and more", "node run": "the log itself",
 	"node verify": "works on the folder of a log", "node reindex": "likewise", "node backup": "likewise", "node restore": "likewise", "node scavenge": "likewise",
 	"node export": "likewise, or on any server by its address", "node import": "likewise", "node stats": "likewise",
+	"migrate":         "works on the two logs that it is given, of which no server runs on the first",
 	"node users list": "a part of the log itself", "node users create": "likewise", "node users password": "likewise",
 	"node users groups": "likewise", "node users disable": "likewise", "node users enable": "likewise", "node users delete": "likewise",
 	"engine install": "the engine lies in the data folder always", "engine status": "likewise", "engine test": "likewise",
@@ -87,7 +88,7 @@ func TestEveryCommandHasTheServersSettings(t *testing.T) {
 // opens are the functions that open a part of an installation, and the files that may call them: those that make a server, and settings.go.
 var opens = map[string][]string{
 	"eventstore.Connect": {"parts.go", "settings.go"}, "projections.Open": {"parts.go", "settings.go"}, "identity.Open": {"parts.go", "settings.go"},
-	"node.Open": {"node.go"}, "openNode": {"node.go", "node_users.go", "parts.go", "settings.go"}, "blobs.OpenFolder": {"settings.go"}, "blobs.ExistingFolder": {"settings.go"}, "openBlobs": {"parts.go", "settings.go"},
+	"node.Open": {"node.go"}, "openNode": {"migrate.go", "node.go", "node_users.go", "parts.go", "settings.go"}, "blobs.OpenFolder": {"settings.go"}, "blobs.ExistingFolder": {"settings.go"}, "openBlobs": {"parts.go", "settings.go"},
 	"keyring.Open": {"signing.go"}, "openKeys": {"signing.go", "settings.go", "admin.go"}, "config.LoadPlans": {"service.go", "settings.go"},
 }
 

@@ -52,11 +52,11 @@ func (s *service) origin(ctx context.Context) (string, error) {
 	if public, err := url.Parse(s.config.PublicURL); err == nil && public.Host != "" {
 		return public.Host + readapi.TilesPath, nil
 	}
-	id, err := s.log.store.LogID(ctx)
+	named, err := s.log.store.Identity(ctx)
 	if err != nil {
 		return "", fmt.Errorf("name of the transparency log: %w", err)
 	}
-	return "reckon-log/" + id, nil
+	return "reckon-log/" + named.Origin, nil
 }
 
 // collectTransparency adds how many leaves there are, and how many a checkpoint that is served covers.

@@ -239,6 +239,36 @@ func TestEachChangeIsFoundWhereItIs(t *testing.T) {
 		})},
 		{"cosignatures of another checkpoint", audit.KindCheckpoint, edit("checkpoint.cosigned", 2, func(e *transparency.Cosigned) { e.Size-- })},
 		{"a witness twice", audit.KindCheckpoint, edit("checkpoint.cosigned", 2, func(e *transparency.Cosigned) { e.Cosignatures = append(e.Cosignatures, e.Cosignatures...) })},
+		{"an agent that was changed after a migration", audit.KindMigration, func(l *audittest.Log) *audittest.Logged {
+			_, named := migrated(t, l)
+			l.Find("run.failed", 1).Metadata.Agent = "another"
+			return named
+		}},
+		{"an event that was added to a copy", audit.KindMigration, func(l *audittest.Log) *audittest.Logged {
+			_, named := migrated(t, l)
+			l.InsertAfter(l.Find("key.activated", 1), &audittest.Logged{ID: l.NewID(), Stream: "runids", Event: run.Reserved{Process: audittest.Process}, Name: "runids.reserved"})
+			return named
+		}},
+		{"an event that was removed from a copy", audit.KindMigration, func(l *audittest.Log) *audittest.Logged {
+			_, named := migrated(t, l)
+			l.Remove(l.Find("token.minted", 1))
+			return named
+		}},
+		{"a copy that nobody finished", audit.KindMigration, func(l *audittest.Log) *audittest.Logged {
+			copying, named := migrated(t, l)
+			l.Remove(named)
+			return copying
+		}},
+		{"a name that nobody began", audit.KindMigration, func(l *audittest.Log) *audittest.Logged {
+			copying, named := migrated(t, l)
+			l.Remove(copying)
+			return named
+		}},
+		{"a name with more than a name", audit.KindSchema, func(l *audittest.Log) *audittest.Logged {
+			_, named := migrated(t, l)
+			named.Data = append([]byte(`{"x":1,`), named.Data[1:]...)
+			return named
+		}},
 		{"an answer that was changed", audit.KindReceipt, edit("run.evaluated", 1, func(e *run.Evaluated) { e.Answer = event.Inline("3") })},
 		{"an account that was changed", audit.KindReceipt, edit("run.evaluated", 1, func(e *run.Evaluated) { e.Account = audittest.Bob })},
 		{"a verdict that was changed", audit.KindReceipt, edit("run.evaluated", 1, func(e *run.Evaluated) { check := *e.Check; check.Verdict = run.VerdictRefuted; e.Check = &check })},

@@ -27,6 +27,7 @@ type CheckInfo struct{ Name, Proves string }
 // Names of the checks.
 const (
 	checkSchema       = "schema"
+	checkMigration    = "migration"
 	checkBlobs        = "blobs"
 	checkOrder        = "order"
 	checkLegal        = "legality"
@@ -60,6 +61,7 @@ func Checks() []CheckInfo {
 		{checkProofs, "a certificate is about the upload's bytes, for the job and account that submitted them, and its digests are those of its texts"},
 		{checkBilling, "periods, prices, credit, invoices, payments and the plan in force follow from the subscription's events by docs/billing.md, numbers have no gaps, and a quote that was honoured could be issued then"},
 		{checkTransparency, "every checkpoint is the Merkle tree of the receipts and certificates before it, in the log's order, larger than the one before, and signed by a key that sealed then; cosignatures are of the checkpoint that they follow"},
+		{checkMigration, "a log that was migrated has the very events that were copied, in their order, and is no unfinished copy"},
 		{CheckRecheck, "the kernel of this binary says of each certificate's export what the certificate says (--recheck); where it does not finish, the verdict is not reproduced, and not contradicted"},
 		{CheckReverify, "the checker says of each answer what the verdicts in the log say (--reverify); where it decides nothing, a verdict is not reproduced, and not contradicted"},
 		{CheckTables, "each row of each read model is what the service's own projections make of the log up to the model's checkpoint"},
@@ -114,7 +116,7 @@ func New(c Config) *Auditor {
 	accounts := newAccountCheck(p, jobs)
 	return &Auditor{pass: p, checks: []check{
 		newOrderCheck(p), jobs, accounts, keys, newReceiptCheck(p, keys), newSlotCheck(p, jobs), newOutcomeCheck(p, jobs), newProofCheck(p, jobs),
-		newBillingCheck(p, accounts), newTransparencyCheck(p, keys),
+		newBillingCheck(p, accounts), newTransparencyCheck(p, keys), newMigrationCheck(p),
 	}}
 }
 

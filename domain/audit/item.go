@@ -2,6 +2,7 @@ package audit
 
 import (
 	"context"
+	"crypto/sha256"
 	"encoding/hex"
 	"errors"
 	"fmt"
@@ -32,7 +33,9 @@ type Item struct {
 	Name           string  // stored name
 	DataBytes      int     // length of the data as stored
 	id             eventID // zero: it is no UUID
-	published      string  // hash of name, version and data of an event that jobs publish
+	digest         [sha256.Size]byte
+	named          named  // of a migration's events
+	published      string // hash of name, version and data of an event that jobs publish
 	problems       []problem
 	texts          texts
 }
@@ -58,15 +61,6 @@ type texts struct {
 	missing                                                   string // why one of them is not known; empty: all are
 }
 
-// The id of the first event of this stream names the log to read models and clients (ADR 12).
-const (
-	identityStream = "reckon-log"
-	identityName   = "reckon.log_named"
-)
-
-// NamesLog tells whether the item's id is the log's name.
-func (it *Item) NamesLog() bool { return it.Stream == identityStream && it.Revision == 0 }
-
 // Reader prepares items. Its method may be called concurrently.
 type Reader struct {
 	Catalogue event.Catalogue
@@ -87,12 +81,11 @@ func (r Reader) Prepare(ctx context.Context, s Stored) (*Item, error) {
 		return it, nil // the store's own
 	}
 	if s.Stream == identityStream {
-		if s.Name != identityName || s.Revision != 0 || string(s.Data) != "{}" || len(s.Metadata) > 0 {
-			it.problem(checkSchema, KindSchema, identityName+" alone in stream "+identityStream+", without data", shown(s.Name))
-		}
+		it.readNamed(s)
 		return it, nil
 	}
-	if s.Removed {
+	it.digest = eventDigest(s)
+	if s.Removed || s.Name == removedName {
 		if !strings.HasPrefix(s.Stream, "runner-") {
 			it.problem(checkSchema, KindPayloadRemoved, "an event with its payload: only streams runner-… lose theirs", "the payload was removed")
 		}

@@ -66,6 +66,8 @@ const (
 	KindCheckpoint          Kind = "checkpoint.differs"
 	KindCheckpointSignature Kind = "checkpoint.signature"
 
+	KindMigration Kind = "migration.differs"
+
 	KindInvoice      Kind = "invoice.wrong"
 	KindSubscription Kind = "subscription.wrong"
 	KindQuote        Kind = "subscription.quote"
@@ -131,6 +133,8 @@ func Kinds() map[Kind]KindInfo {
 
 		KindCheckpoint:          {Error, "the log is not the one that the checkpoint was signed over, or the checkpoint was written by another: compare it with the checkpoints and proofs that users and witnesses hold"},
 		KindCheckpointSignature: {Error, "no holder of the key has signed the tree that this log makes: receipts or certificates before it were changed, added or removed, or the checkpoint was"},
+
+		KindMigration: {Error, "the log is not the one that was copied: compare it with the one that it was copied from, which is as it was"},
 
 		KindInvoice: rewritten, KindSubscription: rewritten, KindPlan: rewritten,
 		KindQuote: {Error, "no quote that this service could have issued in the day before has this price and id"},

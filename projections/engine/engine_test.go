@@ -281,6 +281,52 @@ func TestRestartGoesOn(t *testing.T) {
 	})
 }
 
+// TestDropFormer: tables of a log that was migrated are built again from the log that it is now, and those of other logs are left alone.
+func TestDropFormer(t *testing.T) {
+	onBoth(t, func(t *testing.T, f *fixture) {
+		drop := func(former ...string) []string {
+			t.Helper()
+			dropped, err := engine.DropFormer(t.Context(), f.db, former)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return dropped
+		}
+		if dropped := drop("nothing is there yet"); len(dropped) > 0 {
+			t.Error(dropped)
+		}
+		e, stop := f.start(shelf(&f.bad, engine.Halt))
+		f.reach(e, f.append("s", added{"a", "1"}))
+		stop()
+		former, err := f.store.LogID(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if dropped := append(drop(), drop("another")...); len(dropped) > 0 {
+			t.Error(dropped)
+		}
+		f.wantRows("a=1")
+		both := make(chan int, 2)
+		for range 2 { // two processes start at once
+			go func() {
+				dropped, err := engine.DropFormer(t.Context(), f.db, []string{"another", former})
+				if err != nil {
+					t.Error(err)
+				}
+				both <- len(dropped)
+			}()
+		}
+		if dropped := <-both + <-both; dropped != 1 {
+			t.Errorf("%d dropped", dropped)
+		}
+		moved := newFixture(t, f.db)
+		e, stop = moved.start(shelf(&moved.bad, engine.Halt))
+		defer stop()
+		moved.reach(e, moved.append("s", added{"b", "2"}))
+		f.wantRows("b=2")
+	})
+}
+
 // shorterLog is a log of which the newest events are not there until they are shown: what a copy was before it went on.
 type shorterLog struct {
 	*memory.Store

@@ -116,11 +116,38 @@ func loadState(ctx context.Context, db bun.IDB, p Projection, tables []string, l
 	return row, err
 }
 
+// DropFormer removes the tables of every projection that were built from this log under a name that it had before it was migrated: they
+// are built again, because their positions mean nothing any more. It returns the names of these projections. Several processes may call
+// it at once.
+func DropFormer(ctx context.Context, db bun.IDB, former []string) (names []string, err error) {
+	if len(former) == 0 {
+		return nil, nil
+	}
+	if err := createStateTables(ctx, db); err != nil {
+		return nil, err
+	}
+	err = CreateTables(ctx, db, func(ctx context.Context, tx bun.Tx) error {
+		var rows []stateRow
+		if err := tx.NewSelect().Model(&rows).Where("log_id IN (?)", bun.List(former)).Order("name", "version").Scan(ctx); err != nil {
+			return err
+		}
+		for _, row := range rows {
+			if err := TearDown(ctx, tx, row.Name, row.Version); err != nil {
+				return err
+			}
+			names = append(names, row.Name)
+		}
+		return nil
+	})
+	return names, err
+}
+
 // ForeignLogError is returned by New for tables that were built from another log.
 type ForeignLogError struct{ Projection, Built, Given string }
 
 func (e *ForeignLogError) Error() string {
-	return fmt.Sprintf("projection %s was built from log %s and this is log %s: give the database of this log, or remove the tables with `reckon projections teardown`", e.Projection, e.Built, e.Given)
+	return fmt.Sprintf("projection %s was built from log %s and this is log %s: give the database of this log, or remove the tables with `reckon projections teardown`; "+
+		"of a log that was migrated here a server with the role project does so when it starts", e.Projection, e.Built, e.Given)
 }
 
 // BeyondLogError is why a projection halts whose tables hold more than the log: of a copy of it, or of what it was before

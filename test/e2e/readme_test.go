@@ -93,9 +93,15 @@ func TestOperating(t *testing.T) {
 }
 
 // TestDisasterDrill runs the disaster drill of docs/operating.md: log, signing key and read models are lost in turn, and come back.
-func TestDisasterDrill(t *testing.T) {
+func TestDisasterDrill(t *testing.T) { runDrill(t, "drill") }
+
+// TestMigrationDrill runs the commands of docs/operating.md that move the log to another server.
+func TestMigrationDrill(t *testing.T) { runDrill(t, "migration") }
+
+func runDrill(t *testing.T, mark string) {
+	t.Helper()
 	folder, _ := usualFolder(t)
-	blocks, _ := markedBlocks(t, "../../docs/operating.md", "drill")
+	blocks, _ := markedBlocks(t, "../../docs/operating.md", mark)
 	said := func() string {
 		output, err := os.ReadFile(filepath.Join(folder, "serve.log"))
 		if err != nil {
@@ -104,7 +110,11 @@ func TestDisasterDrill(t *testing.T) {
 		return string(output)
 	}
 	runBlocks(t, folder, said, blocks, func(commands string) string {
-		return "trap 'kill ${server:-} 2>/dev/null || true' EXIT\n" + replaced(t, commands, "127.0.0.1:8473", "127.0.0.1:"+freePort(t))
+		edited := replaced(t, commands, "127.0.0.1:8473", "127.0.0.1:"+freePort(t))
+		if strings.Contains(edited, "127.0.0.1:8475") {
+			edited = replaced(t, edited, "127.0.0.1:8475", "127.0.0.1:"+freePort(t))
+		}
+		return "trap 'kill ${server:-} ${node:-} 2>/dev/null || true' EXIT\n" + edited
 	})
 }
 
