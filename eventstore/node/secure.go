@@ -10,6 +10,7 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -67,6 +68,7 @@ func (n *Node) openDoor(ctx context.Context, c Config, services func(net.Addr) f
 	if err := makeFirstUsers(ctx, c, n.users.directory); err != nil {
 		return nil, fmt.Errorf("make the first users: %w", err)
 	}
+	n.nameOperators(ctx)
 	listener, err := net.Listen("tcp", c.Secure.Listen)
 	if err != nil {
 		return nil, fmt.Errorf("listen on %s: %w", c.Secure.Listen, err)
@@ -90,6 +92,29 @@ func (n *Node) openDoor(ctx context.Context, c Config, services func(net.Addr) f
 	d.plain = n.servePlain(listener.Addr(), c)
 	d.server = n.newServer(services(listener.Addr()), g, &inboundCredentials{TransportCredentials: credentials.NewTLS(certs.config()), tls: certs.config(), memory: n.memory, plain: d.plain})
 	return d, nil
+}
+
+// maxNamedOperators is how many users of a group are named when the port opens.
+const maxNamedOperators = 20
+
+// nameOperators logs who has rights beyond those of every user: a log that was open to others may have users that its owner did not make.
+func (n *Node) nameOperators(ctx context.Context) {
+	of := map[string][]string{}
+	err := n.users.directory.Each(ctx, func(u access.User) error {
+		for _, group := range operators {
+			if !u.Disabled && slices.Contains(u.Groups, group) {
+				of[group] = append(of[group], u.LoginName)
+			}
+		}
+		return nil
+	})
+	if err != nil { // a record that cannot be read gives no rights, and keeps nobody else out
+		n.logger.Warn("not all users can be read", "error", err)
+	}
+	for _, group := range operators {
+		names := of[group]
+		n.logger.Info("users with rights beyond those of every user", "group", group, "count", len(names), "users", strings.Join(names[:min(len(names), maxNamedOperators)], " "))
+	}
 }
 
 // SecureConnectionString returns the address of the port with TLS, without a user, for any

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log/slog"
 	"slices"
 	"strings"
 	"sync"
@@ -233,9 +234,14 @@ func TestUsersOfAnInsecureNodeCount(t *testing.T) {
 		t.Fatal(err)
 	}
 	stop(t, insecure)
-	n, err := Open(Config{Dir: dir, Secure: &Secure{Listen: "127.0.0.1:0", AdminPassword: passwordOf(admin), OpsPassword: passwordOf(ops)}})
+	var logged strings.Builder
+	logger := slog.New(slog.NewTextHandler(&logged, nil))
+	n, err := Open(Config{Dir: dir, Logger: logger, Secure: &Secure{Listen: "127.0.0.1:0", AdminPassword: passwordOf(admin), OpsPassword: passwordOf(ops)}})
 	if err != nil {
 		t.Fatal(err)
+	}
+	if said := logged.String(); !strings.Contains(said, "group=$admins count=1 users=admin") || !strings.Contains(said, `group=$ops count=2 users="ops zoe"`) {
+		t.Errorf("who may operate is not said: %s", said)
 	}
 	t.Cleanup(func() { stop(t, n) })
 	s := &secured{Node: n, dir: dir}
@@ -292,5 +298,22 @@ func TestNamesOfUsersAreBounded(t *testing.T) {
 	}
 	if _, err = n.users.Create(t.Context(), &users.CreateReq{Options: &users.CreateReq_Options{LoginName: "u77", Password: "changeit"}}); err != nil {
 		t.Errorf("a name that was there before: %v", err)
+	}
+}
+
+// TestANodeStartsWithARecordThatIsNoUsers: it gives no rights, and keeps nobody out.
+func TestANodeStartsWithARecordThatIsNoUsers(t *testing.T) {
+	dir := t.TempDir()
+	for _, round := range []string{"made", "damaged"} {
+		n, err := Open(Config{Dir: dir, Secure: &Secure{Listen: "127.0.0.1:0", AdminPassword: passwordOf(admin), OpsPassword: passwordOf(ops)}})
+		if err != nil {
+			t.Fatal(round, err)
+		}
+		s := &secured{Node: n, dir: dir}
+		s.owner(t, "$user-ops", "$UserUpdated", `"nobody"`)
+		if _, err := detailsOf(as(t, admin), s.dialTLS(t), admin); err != nil {
+			t.Error(round, err)
+		}
+		stop(t, n)
 	}
 }
