@@ -112,7 +112,7 @@ func (a *Account) prove(t testing.TB, body jobBody) proofAnswer {
 func TestProofs(t *testing.T) {
 	leanExport(t, "judge/addComm")
 	data := DataFolder(t)
-	server := Start(t, data, "--config", proofPlans(t, data), "--job-slots", "2")
+	server := Start(t, data, "--config", proofPlans(t, data), "--job-slots", "2", "--checkpoint-interval", "1s")
 	log := connect(t, server)
 	accounts := 0
 	fresh := func(plan string) *Account {
@@ -126,6 +126,7 @@ func TestProofs(t *testing.T) {
 	t.Run("verdicts", func(t *testing.T) { proofVerdicts(t, fresh("free"), log) })
 	t.Run("a certificate by every way to it", func(t *testing.T) { certificateReads(t, fresh("free"), fresh("free")) })
 	t.Run("certificate about a run", func(t *testing.T) { certificateAboutRun(t, fresh("free")) })
+	t.Run("a certificate offline", func(t *testing.T) { certificateOffline(t, fresh("free")) })
 	t.Run("list", func(t *testing.T) { listCertificates(t, fresh("free"), fresh("free")) })
 	t.Run("uploads", func(t *testing.T) { uploads(t, fresh("free")) })
 	t.Run("one upload, one job", func(t *testing.T) { oneUploadOneJob(t, fresh("free"), log) })
@@ -771,4 +772,89 @@ func recheck(t *testing.T, account *Account, server *Server) {
 			t.Errorf("%s: %v %+v", c.file, err, report)
 		}
 	}
+}
+
+// certificateOffline verifies certificates with the published program alone. Every value of a certificate that is changed is refused, or is
+// none of those that the program prints as verified.
+func certificateOffline(t *testing.T, account *Account) {
+	kept := t.TempDir()
+	file := func(name string) string { return filepath.Join(kept, name) }
+	save(t, account, "/.well-known/service-keys.json", file("keys.json"))
+	for declaration, export := range map[string]string{"addComm": "judge/addComm", "thm": "reject/bogus1"} {
+		p := account.prove(t, jobBody{"export": leanExport(t, export), "declarations": []string{declaration}})
+		address := "/api/certificates/" + p.CertificateID
+		WaitFor(t, func() bool { return account.JSON("GET", address+"/inclusion", nil, nil) == nil })
+		save(t, account, address+"/public", file("certificate.json"))
+		save(t, account, address+"/inclusion", file("inclusion.json"))
+		save(t, account, "/.well-known/transparency-log.json", file("log.json"))
+		check := func(certificate any) (proved string, err error) {
+			content, err := json.Marshal(certificate)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := os.WriteFile(file("shown.json"), content, 0o600); err != nil {
+				t.Fatal(err)
+			}
+			output, err := offline(t, file("shown.json"), file("inclusion.json"), file("keys.json"), file("log.json"))
+			_, proved, _ = strings.Cut(output, "{")
+			return proved, err
+		}
+		var certificate map[string]any
+		content, err := os.ReadFile(file("certificate.json"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := json.Unmarshal(content, &certificate); err != nil {
+			t.Fatal(err)
+		}
+		want, err := check(certificate)
+		if err != nil || !strings.Contains(want, fmt.Sprintf("\"verdict\": %q", certificate["verdict"])) || !strings.Contains(want, declaration) {
+			t.Fatalf("%s: %v: %s", declaration, err, want)
+		}
+		refused := 0
+		eachChanged(certificate, func(path string) {
+			if proved, err := check(certificate); err != nil {
+				refused++
+			} else if proved != want {
+				t.Errorf("%s is not the certificate's, and was verified: %s", path, proved)
+			}
+		})
+		if refused < 8 {
+			t.Errorf("%d changes of a certificate were refused", refused)
+		}
+	}
+}
+
+// eachChanged changes every value within a JSON value in turn, calls then, and puts the value back.
+func eachChanged(within any, then func(path string)) {
+	var walk func(v any, path string, set func(any))
+	walk = func(v any, path string, set func(any)) {
+		switch v := v.(type) {
+		case map[string]any:
+			for name, member := range v {
+				walk(member, path+"."+name, func(other any) { v[name] = other })
+			}
+			return
+		case []any:
+			for i, element := range v {
+				walk(element, fmt.Sprintf("%s[%d]", path, i), func(other any) { v[i] = other })
+			}
+			if len(v) == 0 {
+				set([]any{"another"})
+			} else {
+				set(v[:0])
+			}
+		case string:
+			set(v + "x")
+		case float64:
+			set(v + 1)
+		case bool:
+			set(!v)
+		default:
+			set("another")
+		}
+		then(path)
+		set(v)
+	}
+	walk(within, "", nil)
 }
