@@ -238,6 +238,33 @@ func TestEachChangeIsFoundWhereItIs(t *testing.T) {
 			e.Signature = base64.StdEncoding.EncodeToString(make([]byte, 64))
 		})},
 		{"cosignatures of another checkpoint", audit.KindCheckpoint, edit("checkpoint.cosigned", 2, func(e *transparency.Cosigned) { e.Size-- })},
+		{"a cosignature that was invented", audit.KindCosignature, edit("checkpoint.cosigned", 2, func(e *transparency.Cosigned) {
+			e.Cosignatures = []string{audittest.Cosign("another tree", time.Unix(1, 0))}
+		})},
+		{"leaves whose checkpoint was removed", audit.KindNoCheckpoint, func(l *audittest.Log) *audittest.Logged {
+			l.Remove(l.Find("checkpoint.cosigned", 2))
+			l.Remove(l.Find("checkpoint.signed", 2))
+			return l.Find("receipt.sealed", 3)
+		}},
+		{"no checkpoint at all", audit.KindNoCheckpoint, func(l *audittest.Log) *audittest.Logged {
+			l.RemoveStream(transparency.Stream)
+			return l.Find("receipt.sealed", 1)
+		}},
+		{"cosignatures that were removed", audit.KindNotCosigned, func(l *audittest.Log) *audittest.Logged {
+			l.Remove(l.Find("checkpoint.cosigned", 2))
+			l.Now = l.Now.Add(time.Hour)
+			l.Add("runids", "", run.Reserved{Process: audittest.Process})
+			return l.Find("checkpoint.signed", 2)
+		}},
+		{"cosignatures of another witness in their place", audit.KindNotCosigned, func(l *audittest.Log) *audittest.Logged {
+			for n := range 2 {
+				e := l.Find("checkpoint.cosigned", n+1)
+				cosigned := e.Event.(transparency.Cosigned)
+				cosigned.Cosignatures = []string{"— evil.example/1 " + base64.StdEncoding.EncodeToString(make([]byte, 4+8+ed25519.SignatureSize))}
+				e.Event = cosigned
+			}
+			return l.Find("checkpoint.signed", 1)
+		}},
 		{"a witness twice", audit.KindCheckpoint, edit("checkpoint.cosigned", 2, func(e *transparency.Cosigned) { e.Cosignatures = append(e.Cosignatures, e.Cosignatures...) })},
 		{"an agent that was changed after a migration", audit.KindMigration, func(l *audittest.Log) *audittest.Logged {
 			_, named := migrated(t, l)
@@ -408,7 +435,7 @@ func TestEachChangeIsFoundWhereItIs(t *testing.T) {
 		})
 	}
 	// These are reached by the tests below, and those of auditor/ by its own.
-	elsewhere := []audit.Kind{audit.KindPosition, audit.KindRevision, audit.KindKeyOutside, audit.KindKeyAbsent, audit.KindNotChecked, audit.KindUnderWay,
+	elsewhere := []audit.Kind{audit.KindPosition, audit.KindRevision, audit.KindKeyOutside, audit.KindKeyAbsent, audit.KindNotChecked, audit.KindUnderWay, audit.KindCheckpointKept,
 		audit.KindUnreadable, audit.KindAnchor, audit.KindNoAnchor, audit.KindRow, audit.KindRowMissing, audit.KindRowExtra, audit.KindTableState, audit.KindTableBehind, audit.KindContradicted, audit.KindNotReproduced,
 		audit.KindVerdict, audit.KindVerdictNotReproduced, audit.KindNotReverified}
 	for kind := range audit.Kinds() {

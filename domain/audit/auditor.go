@@ -60,7 +60,7 @@ func Checks() []CheckInfo {
 		{checkOutcomes, "what a job published is byte for byte what its terminal event carries, under the id fixed when its slot was spent, and nothing is published of a job that ended otherwise"},
 		{checkProofs, "a certificate is about the upload's bytes, for the job and account that submitted them, and its digests are those of its texts"},
 		{checkBilling, "periods, prices, credit, invoices, payments and the plan in force follow from the subscription's events by docs/billing.md, numbers have no gaps, and a quote that was honoured could be issued then"},
-		{checkTransparency, "every checkpoint is the Merkle tree of the receipts and certificates before it, in the log's order, larger than the one before, and signed by a key that sealed then; cosignatures are of the checkpoint that they follow"},
+		{checkTransparency, "every checkpoint is the Merkle tree of the receipts and certificates before it, in the log's order, larger than the one before, and signed by a key that sealed then; every leaf is covered 15 minutes later; cosignatures are of the checkpoint that they follow, and those of a known witness verify (--witness-key); what others kept of it is in the log (--checkpoint)"},
 		{checkMigration, "a log that was migrated has the very events that were copied, in their order, and is no unfinished copy"},
 		{CheckRecheck, "the kernel of this binary says of each certificate's export what the certificate says (--recheck); where it does not finish, the verdict is not reproduced, and not contradicted"},
 		{CheckReverify, "the checker says of each answer what the verdicts in the log say (--reverify); where it decides nothing, a verdict is not reproduced, and not contradicted"},
@@ -72,6 +72,10 @@ func Checks() []CheckInfo {
 type Config struct {
 	// OutsideKeys are public keys that were handed out, by kid, kept where the operator cannot write; nil: there are none.
 	OutsideKeys map[string]ed25519.PublicKey
+	// Checkpoints of the transparency log that users or witnesses kept.
+	Checkpoints []Checkpoint
+	// Witnesses by whom cosignatures are verified; those of others are only counted.
+	Witnesses []Witness
 	// Defer runs work that needs no order, on other goroutines; what it returns are findings. nil: it is run at once.
 	Defer func(work func() []Finding)
 	// Certified is called with every certificate whose texts and job are known, in order; nil: nobody asks.
@@ -82,9 +86,10 @@ type Config struct {
 
 // Auditor takes the items of a log in its order. Its methods are called by one goroutine.
 type Auditor struct {
-	pass   *pass
-	checks []check
-	ended  bool
+	pass         *pass
+	checks       []check
+	transparency *transparencyCheck
+	ended        bool
 }
 
 // Counts is what an audit has looked at.
@@ -114,9 +119,10 @@ func New(c Config) *Auditor {
 	keys := newKeyCheck(p)
 	jobs := newLegalCheck(p)
 	accounts := newAccountCheck(p, jobs)
-	return &Auditor{pass: p, checks: []check{
+	leaves := newTransparencyCheck(p, keys)
+	return &Auditor{pass: p, transparency: leaves, checks: []check{
 		newOrderCheck(p), jobs, accounts, keys, newReceiptCheck(p, keys), newSlotCheck(p, jobs), newOutcomeCheck(p, jobs), newProofCheck(p, jobs),
-		newBillingCheck(p, accounts), newTransparencyCheck(p, keys), newMigrationCheck(p),
+		newBillingCheck(p, accounts), leaves, newMigrationCheck(p),
 	}}
 }
 
@@ -155,6 +161,9 @@ func (a *Auditor) End() ([]Finding, Counts) {
 	}
 	return a.pass.findings, a.pass.counts
 }
+
+// Transparency says how far the transparency log was signed and cosigned.
+func (a *Auditor) Transparency() Transparency { return a.transparency.state }
 
 // pass is what the checks share: where findings go.
 type pass struct {

@@ -23,6 +23,8 @@ type Config struct {
 	Reader audit.Reader
 	// OutsideKeys is audit.Config.OutsideKeys.
 	OutsideKeys map[string]ed25519.PublicKey
+	Checkpoints []audit.Checkpoint // as audit.Config has them
+	Witnesses   []audit.Witness    // likewise
 	// ReadModels is the address of a database whose read models are compared, row by row; it needs Blobs. Empty: none are.
 	ReadModels string
 	// Recheck judges a certificate's export once more, after the log was read; nil: none is. It needs Blobs.
@@ -55,10 +57,12 @@ type Report struct {
 	Tables    bool   `json:"tables"`    // read models were compared
 	Rechecked int    `json:"rechecked"` // certificates whose exports were judged once more
 	// Reverified is how many answers the checker was asked about once more.
-	Reverified int             `json:"reverified"`
-	Counts     audit.Counts    `json:"counts"`
-	Findings   []audit.Finding `json:"findings"`
-	Elapsed    time.Duration   `json:"elapsed_ns"`
+	Reverified int          `json:"reverified"`
+	Counts     audit.Counts `json:"counts"`
+	// Transparency says how far the transparency log was signed and cosigned.
+	Transparency audit.Transparency `json:"transparency"`
+	Findings     []audit.Finding    `json:"findings"`
+	Elapsed      time.Duration      `json:"elapsed_ns"`
 }
 
 // chunk is events that are decoded together.
@@ -106,7 +110,7 @@ func Run(ctx context.Context, c Config) (report Report, err error) {
 	}
 	deferred := newDeferred(workers)
 	var certified []audit.Certified
-	config := audit.Config{OutsideKeys: c.OutsideKeys, Defer: deferred.add}
+	config := audit.Config{OutsideKeys: c.OutsideKeys, Checkpoints: c.Checkpoints, Witnesses: c.Witnesses, Defer: deferred.add}
 	if c.Recheck != nil {
 		config.Certified = func(one audit.Certified) { certified = append(certified, one) }
 	}
@@ -180,7 +184,7 @@ func Run(ctx context.Context, c Config) (report Report, err error) {
 	}
 	audit.Sort(findings)
 	return Report{Reverified: reverified, Tables: compared != nil, Rechecked: len(certified), LogID: logID, Position: counts.Position, Link: end.Link, Chained: end.Chained, Anchored: end.Anchored,
-		Counts: counts, Findings: findings, Elapsed: time.Since(begun)}, nil
+		Counts: counts, Transparency: auditor.Transparency(), Findings: findings, Elapsed: time.Since(begun)}, nil
 }
 
 // ReadUsage counts what an account used, over the whole log. Nothing else that an audit would find is looked for. Errors: that of the

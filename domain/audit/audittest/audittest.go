@@ -6,6 +6,7 @@ import (
 	"crypto/ed25519"
 	"crypto/sha256"
 	"encoding/base64"
+	"encoding/binary"
 	"encoding/hex"
 	"encoding/json"
 	"errors"
@@ -116,6 +117,11 @@ func (l *Log) Index(e *Logged) int { return slices.Index(l.Events, e) }
 // Remove removes an event.
 func (l *Log) Remove(e *Logged) { l.Events = slices.Delete(l.Events, l.Index(e), l.Index(e)+1) }
 
+// RemoveStream removes all events of a stream.
+func (l *Log) RemoveStream(stream string) {
+	l.Events = slices.DeleteFunc(l.Events, func(e *Logged) bool { return e.Stream == stream })
+}
+
 // InsertAfter puts an event behind another one.
 func (l *Log) InsertAfter(e *Logged, other *Logged) {
 	l.Events = slices.Insert(l.Events, l.Index(e)+1, other)
@@ -196,12 +202,19 @@ func Audit(t testing.TB, l *Log, outside map[string]ed25519.PublicKey) []audit.F
 // AuditStored is Audit of events as a source reads them.
 func AuditStored(t testing.TB, l *Log, all []audit.Stored, outside map[string]ed25519.PublicKey) []audit.Finding {
 	t.Helper()
+	findings, _ := AuditWith(t, l, all, audit.Config{OutsideKeys: outside, Witnesses: []audit.Witness{Witness()}})
+	return findings
+}
+
+// AuditWith is AuditStored with what was kept elsewhere.
+func AuditWith(t testing.TB, l *Log, all []audit.Stored, config audit.Config) ([]audit.Finding, audit.Transparency) {
+	t.Helper()
 	reader := audit.Reader{Catalogue: domain.Catalogue(), Unmarshal: json.Unmarshal,
 		NotFound: func(err error) bool { return errors.Is(err, errNoBlob) }, Corrupt: func(err error) bool { return errors.Is(err, errCorruptBlob) }}
 	if l.Blobs != nil {
 		reader.Blobs = l
 	}
-	auditor := audit.New(audit.Config{OutsideKeys: outside})
+	auditor := audit.New(config)
 	for _, s := range all {
 		it, err := reader.Prepare(t.Context(), s)
 		if err != nil {
@@ -211,7 +224,7 @@ func AuditStored(t testing.TB, l *Log, all []audit.Stored, outside map[string]ed
 	}
 	findings, _ := auditor.End()
 	audit.Sort(findings)
-	return findings
+	return findings, auditor.Transparency()
 }
 
 // Seal is the receipt of a run, as the service makes it.
@@ -353,8 +366,30 @@ func (l *Log) SignTree() {
 		panic(err)
 	}
 	l.Add(transparency.Stream, "", signed...)
-	line := "— witness.example/1 " + base64.StdEncoding.EncodeToString(make([]byte, 4+8+ed25519.SignatureSize))
+	line := Cosign(transparency.Body(command.Origin, tree.Size, tree.Root()), l.Now)
 	l.Add(transparency.Stream, "", transparency.Cosigned{Size: tree.Size, Root: tree.Root().String(), Cosignatures: []string{line}})
+}
+
+// witnessName is the witness that cosigns the checkpoints of these logs.
+const witnessName = "witness.example/1"
+
+func witnessKey() ed25519.PrivateKey {
+	seed := sha256.Sum256([]byte(witnessName))
+	return ed25519.NewKeyFromSeed(seed[:])
+}
+
+// Witness is the witness that cosigns the checkpoints of these logs.
+func Witness() audit.Witness {
+	return audit.Witness{Name: witnessName, Public: witnessKey().Public().(ed25519.PublicKey)}
+}
+
+// Cosign is the witness's line under a checkpoint's body (C2SP tlog-cosignature).
+func Cosign(body string, at time.Time) string {
+	public := Witness().Public
+	id := sha256.Sum256(append([]byte(witnessName+"\n\x04"), public...))
+	signed := binary.BigEndian.AppendUint64(id[:4:4], uint64(at.Unix()))
+	signed = append(signed, ed25519.Sign(witnessKey(), fmt.Appendf(nil, "cosignature/v1\ntime %d\n%s", at.Unix(), body))...)
+	return "— " + witnessName + " " + base64.StdEncoding.EncodeToString(signed)
 }
 
 func (l *Log) addRuns() {
