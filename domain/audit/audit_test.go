@@ -332,6 +332,20 @@ func TestEachChangeIsFoundWhereItIs(t *testing.T) {
 		{"a receipt that was removed", audit.KindNoReceipt, removed("receipt.sealed", 1, at("run.evaluated", 1))},
 		{"a receipt of no run", audit.KindNoRunSealed, removed("run.evaluated", 1, at("receipt.sealed", 1))},
 
+		{"a start before its claim", audit.KindTime, edit("job.claimed", 1, func(e *job.WasClaimed) { e.StartedAt = "2026-08-01T06:00:00.000Z" })},
+		{"an end before its append", audit.KindTime, edit("job.succeeded", 1, func(e *job.HasSucceeded) { e.FinishedAt = "2026-08-01T06:00:00.000Z" })},
+		{"a command dated back", audit.KindTimeOrder, editMetadata("account.registered", 2, func(m *event.Metadata) { m.At = m.At.Add(-6 * time.Hour) })},
+		{"a stamp dated back", audit.KindTimeOrder, func(l *audittest.Log) *audittest.Logged {
+			e := l.Find("account.registered", 2)
+			e.Created = e.Created.Add(-10 * time.Hour)
+			return e
+		}},
+		{"a correlation that is no id", audit.KindCause, editMetadata("account.registered", 2, func(m *event.Metadata) { m.Correlation = "8538b282-7144-45c1Qab79-000000000000" })},
+		{"a line in other words", audit.KindIncomplete, edit("invoice.issued", 1, func(e *billing.Issued) {
+			e.Lines = slices.Clone(e.Lines)
+			e.Lines[0].Description = "pro, Qonth"
+		})},
+
 		{"a slot under another id", audit.KindSlot, edit("slots.spent", 1, func(e *slots.Spent) { e.SlotID = stranger })},
 		{"a slot of another day", audit.KindSlot, edit("slots.spent", 1, func(e *slots.Spent) { e.Day = "2026-08-09" })},
 		{"a slot spent twice", audit.KindSlot, twice("slots.spent", 1)},

@@ -30,6 +30,7 @@ const (
 	checkMigration    = "migration"
 	checkBlobs        = "blobs"
 	checkOrder        = "order"
+	checkTimes        = "times"
 	checkLegal        = "legality"
 	checkAccounts     = "accounts"
 	checkKeys         = "keys"
@@ -52,6 +53,7 @@ func Checks() []CheckInfo {
 		{checkSchema, "every event is one of the catalogue, of a known version, in the very bytes that the service writes for what it says, with ids, times and names in their forms"},
 		{checkBlobs, "every text and file that an event names is in the blob store with its SHA-256 and size"},
 		{checkOrder, "positions rise, revisions have no gap, no event id stands twice, every cause is an earlier event of the same correlation, and an event stands in the stream and account that it names"},
+		{checkTimes, "the times that one command has written are one; where those of different commands and the stamps of records contradict each other, a clock was set, or a time was changed: a note"},
 		{checkLegal, "the decider of each stream could have decided each of its events, given those before it: no run sealed twice, no job finished twice, claimed by two, or continued after its end"},
 		{checkAccounts, "whatever is done for an account is done for one that was registered and not closed, on a plan that was in force, and nothing of a closed one goes on"},
 		{checkKeys, "a key's id is its thumbprint, it seals only after it was published for its time, and the log's keys are those that were handed out (--keys)"},
@@ -121,7 +123,7 @@ func New(c Config) *Auditor {
 	accounts := newAccountCheck(p, jobs)
 	leaves := newTransparencyCheck(p, keys)
 	return &Auditor{pass: p, transparency: leaves, checks: []check{
-		newOrderCheck(p), jobs, accounts, keys, newReceiptCheck(p, keys), newSlotCheck(p, jobs), newOutcomeCheck(p, jobs), newProofCheck(p, jobs),
+		newOrderCheck(p), newTimeCheck(p), jobs, accounts, keys, newReceiptCheck(p, keys), newSlotCheck(p, jobs), newOutcomeCheck(p, jobs), newProofCheck(p, jobs),
 		newBillingCheck(p, accounts), leaves, newMigrationCheck(p),
 	}}
 }

@@ -25,6 +25,9 @@ const (
 	KindStream      Kind = "event.stream"
 	KindAccount     Kind = "event.account"
 
+	KindTime      Kind = "time.differs"
+	KindTimeOrder Kind = "time.order"
+
 	KindIllegal    Kind = "stream.illegal"
 	KindIncomplete Kind = "stream.incomplete"
 	KindNoAccount  Kind = "account.unknown"
@@ -114,6 +117,9 @@ func Kinds() map[Kind]KindInfo {
 		KindNotChecked:  {Note, "give --blobs to have them checked"},
 
 		KindPosition: rewritten, KindRevision: rewritten, KindDuplicateID: rewritten, KindCause: rewritten, KindStream: rewritten, KindAccount: rewritten,
+
+		KindTime:      rewritten,
+		KindTimeOrder: {Note, "was a clock of the installation set, or wrong, at that time? If not, the event's time was changed after it was written: compare the log with another copy at this position"},
 
 		KindIllegal: rewritten, KindIncomplete: rewritten, KindNoAccount: rewritten, KindClosed: rewritten, KindRunID: rewritten,
 		KindLeftOver: {Warning, remedyWait},

@@ -44,6 +44,7 @@ type Logged struct {
 	Data     []byte // instead of Event's
 	Meta     []byte // instead of Metadata's
 	Removed  bool
+	Created  time.Time // the record's stamp; zero: not known
 }
 
 // Log is a log that a test makes and changes.
@@ -92,7 +93,7 @@ func (l *Log) Add(stream, about string, events ...event.Event) *Logged {
 func (l *Log) caused(stream, about, correlation, causation, actor string, events ...event.Event) *Logged {
 	var last *Logged
 	for _, e := range events {
-		last = &Logged{ID: l.NewID(), Stream: stream, Name: e.EventName(), Event: e,
+		last = &Logged{ID: l.NewID(), Stream: stream, Name: e.EventName(), Event: e, Created: l.Now,
 			Metadata: event.Metadata{Correlation: correlation, Causation: causation, At: l.Now, Account: about, Actor: actor, Build: "test"}}
 		l.Events = append(l.Events, last)
 	}
@@ -159,7 +160,7 @@ func (l *Log) Stored(t testing.TB) []audit.Stored {
 			meta = e.Meta
 		}
 		at := uint64(i + 1)
-		all[i] = audit.Stored{ID: e.ID, Stream: e.Stream, Revision: revisions[e.Stream], Position: event.Position{Commit: at, Prepare: at}, Name: e.Name, Data: data, Metadata: meta, Removed: e.Removed}
+		all[i] = audit.Stored{ID: e.ID, Stream: e.Stream, Revision: revisions[e.Stream], Position: event.Position{Commit: at, Prepare: at}, Name: e.Name, Data: data, Metadata: meta, Removed: e.Removed, Created: e.Created}
 		revisions[e.Stream]++
 	}
 	return all
@@ -317,7 +318,7 @@ func TrueSealedWith(key string) *Log {
 	l.Add("runids", "", run.Reserved{Process: Process})
 	l.Add("runner-"+Process, "", runner.Beat{Runner: Process, Seq: 1})
 	tokenID := Sum([]byte("secret"))
-	l.Add("token-"+tokenID, Alice, token.Minted{TokenID: tokenID, Account: Alice, Name: "laptop", Last4: "abcd", FullAccess: true})
+	l.Add("token-"+tokenID, Alice, token.Minted{TokenID: tokenID, Account: Alice, Name: "laptop", Last4: "abcd", FullAccess: true, ExpiresAt: event.Timestamp(l.Now.Add(24 * time.Hour))})
 	grantID := l.NewID()
 	l.Add("grant-"+grantID, Alice, grant.Approved{GrantID: grantID, Account: Alice, ClientID: l.NewID(), ClientName: "Notebook", Resource: "api", Scopes: []string{"evaluate"}})
 	l.Add("session-"+Alice+"-s", Alice, session.Opened{Account: Alice, SessionID: "s", Owner: Process, Epoch: 1})
