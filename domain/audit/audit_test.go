@@ -346,6 +346,20 @@ func TestEachChangeIsFoundWhereItIs(t *testing.T) {
 			e.Lines[0].Description = "pro, Qonth"
 		})},
 
+		{"a log that is begun twice", audit.KindIdentity, func(l *audittest.Log) *audittest.Logged {
+			again := l.CopyOf(l.Find("$reckon-log-created", 1))
+			l.Events = append(l.Events, again)
+			return again
+		}},
+		{"a log without its name", audit.KindIdentity, removed("reckon.log_named", 1, func(*audittest.Log) *audittest.Logged { return nil })},
+		{"an actor with a token that was never minted", audit.KindActor, editMetadata("run.evaluated", 1, func(m *event.Metadata) { m.Actor = "token:" + audittest.Sum(nil) })},
+		{"a token that was removed", audit.KindActor, func(l *audittest.Log) *audittest.Logged {
+			e := l.Find("run.evaluated", 1)
+			e.Metadata.Requester = "token:" + l.Find("token.minted", 1).Event.(token.Minted).TokenID
+			l.RemoveStream(l.Find("token.minted", 1).Stream)
+			return e
+		}},
+
 		{"a slot under another id", audit.KindSlot, edit("slots.spent", 1, func(e *slots.Spent) { e.SlotID = stranger })},
 		{"a slot of another day", audit.KindSlot, edit("slots.spent", 1, func(e *slots.Spent) { e.Day = "2026-08-09" })},
 		{"a slot spent twice", audit.KindSlot, twice("slots.spent", 1)},
@@ -498,6 +512,7 @@ func TestKeysThatWereHandedOut(t *testing.T) {
 		t.Errorf("the keys of the log: %v", findings)
 	}
 	forged := audittest.New("the operator's other key")
+	forged.AddName()
 	forged.PublishKey(forged.Signer)
 	forged.Add("keys", "", keys.Activated{KID: forged.KID, At: forged.At()})
 	forged.Add("account-"+audittest.Alice, audittest.Alice, account.Registered{Account: audittest.Alice, Plan: "free"})
@@ -508,7 +523,7 @@ func TestKeysThatWereHandedOut(t *testing.T) {
 		t.Errorf("without keys from outside: %v", findings)
 	}
 	findings := audittest.Audit(t, forged, outside)
-	if !has(findings, audit.KindKeyOutside, 1) || !has(findings, audit.KindKeyAbsent, 0) {
+	if !has(findings, audit.KindKeyOutside, 2) || !has(findings, audit.KindKeyAbsent, 0) {
 		t.Errorf("%v", findings)
 	}
 }

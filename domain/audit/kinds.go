@@ -18,6 +18,8 @@ const (
 	KindBlobDiffers Kind = "blob.differs"
 	KindNotChecked  Kind = "blobs.not_checked"
 
+	KindIdentity Kind = "log.identity"
+
 	KindPosition    Kind = "order.position"
 	KindRevision    Kind = "order.revision"
 	KindDuplicateID Kind = "order.id_twice"
@@ -30,6 +32,7 @@ const (
 
 	KindIllegal    Kind = "stream.illegal"
 	KindIncomplete Kind = "stream.incomplete"
+	KindActor      Kind = "account.actor"
 	KindNoAccount  Kind = "account.unknown"
 	KindClosed     Kind = "account.closed"
 	KindLeftOver   Kind = "account.left_over"
@@ -115,6 +118,9 @@ func Kinds() map[Kind]KindInfo {
 		KindBlobMissing: {Error, "restore the blob from a backup; was --blobs the right folder?"},
 		KindBlobDiffers: {Error, "restore the blob from a backup, and check the disk"},
 		KindNotChecked:  {Note, "give --blobs to have them checked"},
+
+		KindIdentity: {Error, "the records that say which log this is are not those that the node and the service write first: compare them with a backup"},
+		KindActor:    rewritten,
 
 		KindPosition: rewritten, KindRevision: rewritten, KindDuplicateID: rewritten, KindCause: rewritten, KindStream: rewritten, KindAccount: rewritten,
 

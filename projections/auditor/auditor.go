@@ -13,6 +13,7 @@ import (
 
 	"reckon/domain/audit"
 	"reckon/domain/event"
+	"reckon/eventstore/node/eventlog"
 	"reckon/internal/blobs"
 )
 
@@ -121,7 +122,11 @@ func Run(ctx context.Context, c Config) (report Report, err error) {
 	auditor := audit.New(config)
 	var events int64
 	logID := ""
+	begins := "" // name of the first event
 	judge := func(it *audit.Item) error {
+		if events == 0 {
+			begins = it.Name
+		}
 		auditor.Take(it)
 		if compared != nil {
 			compared.books.take(it)
@@ -151,6 +156,9 @@ func Run(ctx context.Context, c Config) (report Report, err error) {
 	findings := append([]audit.Finding{}, slices.Concat(judged, late, end.Findings)...) // never nil: JSON lists none
 	if end.Chained && !end.Anchored {
 		findings = append(findings, audit.Complete(audit.CheckChain, audit.KindNoAnchor, audit.Finding{Revision: -1}, "an anchor that is kept elsewhere", "none"))
+	}
+	if end.Chained && events > 0 && begins != eventlog.IdentityType {
+		findings = append(findings, audit.Complete(audit.CheckChain, audit.KindIdentity, audit.Finding{Revision: -1, Position: 1}, eventlog.IdentityType+" as the first record", fmt.Sprintf("%.100q", begins)))
 	}
 	for _, one := range certified {
 		found, err := c.Recheck(ctx, one)

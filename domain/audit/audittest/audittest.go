@@ -253,6 +253,11 @@ func (l *Log) Seal(e run.Evaluated, expression, answer, stdout string) run.Seale
 	return run.Sealed{RunID: e.RunID, ReceiptID: sealed.ID, Canonical: canonical, Signature: sealed.Signature, KID: sealed.KID}
 }
 
+// AddName adds the event by which clients know the log.
+func (l *Log) AddName() {
+	l.Events = append(l.Events, &Logged{ID: l.NewID(), Stream: "reckon-log", Name: "reckon.log_named", Event: runner.Beat{}, Meta: []byte{}, Data: []byte("{}")})
+}
+
 // PublishKey publishes the public half of a key.
 func (l *Log) PublishKey(private ed25519.PrivateKey) {
 	public := private.Public().(ed25519.PublicKey)
@@ -308,8 +313,8 @@ func True() *Log { return TrueSealedWith("the key of tests") }
 // TrueSealedWith is True with another first key, and all receipts sealed accordingly.
 func TrueSealedWith(key string) *Log {
 	l := New(key)
-	l.Events = append(l.Events, &Logged{ID: l.NewID(), Stream: "$reckon-log", Name: "$reckon-log-created", Event: runner.Beat{}, Meta: []byte{}, Data: []byte("{}")},
-		&Logged{ID: l.NewID(), Stream: "reckon-log", Name: "reckon.log_named", Event: runner.Beat{}, Meta: []byte{}, Data: []byte("{}")})
+	l.Events = append(l.Events, &Logged{ID: l.NewID(), Stream: "$reckon-log", Name: "$reckon-log-created", Event: runner.Beat{}, Meta: []byte{}, Data: []byte("{}")})
+	l.AddName()
 	l.PublishKey(l.Signer)
 	l.Add("keys", "", keys.Activated{KID: l.KID, At: l.At()})
 	for _, id := range []string{Alice, Bob, Carol} {
@@ -342,33 +347,52 @@ func TrueSealedWith(key string) *Log {
 
 // SignTree signs a checkpoint over what has a leaf since the last one, as the service does, and has a witness cosign it.
 func (l *Log) SignTree() {
-	var state transparency.State
-	command := transparency.Sign{Origin: "reckon.example/transparency", Public: l.Signer.Public().(ed25519.PublicKey)}
+	var signing Signing
+	signing.Take(l.Events)
+	signing.Sign(l)
+}
+
+// Signing signs checkpoints over a log that is made in parts. Its zero value has seen nothing.
+type Signing struct {
+	state   transparency.State
+	entries []transparency.Entry // of leaves that no checkpoint covers
+	last    transparency.LeafPlace
+}
+
+// Take sees the next events of a log. Each stream with a leaf is in one part.
+func (s *Signing) Take(part []*Logged) {
 	revisions := map[string]event.Revision{}
-	for _, e := range l.Events {
+	for _, e := range part {
 		if _, isCheckpoint := e.Event.(transparency.Signed); isCheckpoint {
-			command.After, command.Entries = command.Last, nil
+			s.entries = nil
 		}
-		state = transparency.Decider.Evolve(state, e.Event)
+		s.state = transparency.Decider.Evolve(s.state, e.Event)
 		leaf, ok, err := transparency.LeafOf(e.Event)
 		if err != nil {
 			panic(err)
 		}
 		if ok {
-			command.Entries = append(command.Entries, transparency.EntryOf(leaf))
-			command.Last = transparency.LeafPlace{Stream: e.Stream, Revision: revisions[e.Stream]}
+			s.entries = append(s.entries, transparency.EntryOf(leaf))
+			s.last = transparency.LeafPlace{Stream: e.Stream, Revision: revisions[e.Stream]}
 		}
 		revisions[e.Stream]++
 	}
-	tree := state.Extended(command.Entries)
-	command.Signature = ed25519.Sign(l.Signer, []byte(transparency.Body(command.Origin, tree.Size, tree.Root())))
-	signed, err := transparency.Decider.Decide(command, state)
+}
+
+// Sign adds a checkpoint and a witness's cosignature to a log, and takes them.
+func (s *Signing) Sign(l *Log) {
+	before := len(l.Events)
+	command := transparency.Sign{Origin: "reckon.example/transparency", Public: l.Signer.Public().(ed25519.PublicKey), After: s.state.Last.Last, Entries: s.entries, Last: s.last}
+	tree := s.state.Extended(s.entries)
+	body := transparency.Body(command.Origin, tree.Size, tree.Root())
+	command.Signature = ed25519.Sign(l.Signer, []byte(body))
+	signed, err := transparency.Decider.Decide(command, s.state)
 	if err != nil {
 		panic(err)
 	}
 	l.Add(transparency.Stream, "", signed...)
-	line := Cosign(transparency.Body(command.Origin, tree.Size, tree.Root()), l.Now)
-	l.Add(transparency.Stream, "", transparency.Cosigned{Size: tree.Size, Root: tree.Root().String(), Cosignatures: []string{line}})
+	l.Add(transparency.Stream, "", transparency.Cosigned{Size: tree.Size, Root: tree.Root().String(), Cosignatures: []string{Cosign(body, l.Now)}})
+	s.Take(l.Events[before:])
 }
 
 // witnessName is the witness that cosigns the checkpoints of these logs.
