@@ -425,7 +425,7 @@ func TestEachChangeIsFoundWhereItIs(t *testing.T) {
 		})
 	}
 	// These are reached by the tests below, and those of auditor/ by its own.
-	elsewhere := []audit.Kind{audit.KindPosition, audit.KindRevision, audit.KindKeyOutside, audit.KindKeySince, audit.KindKeyAbsent, audit.KindNotChecked, audit.KindUnderWay,
+	elsewhere := []audit.Kind{audit.KindPosition, audit.KindRevision, audit.KindKeyOutside, audit.KindKeySince, audit.KindNotCompared, audit.KindKeyAbsent, audit.KindNotChecked, audit.KindUnderWay,
 		audit.KindUnreadable, audit.KindAnchor, audit.KindNoAnchor, audit.KindRow, audit.KindRowMissing, audit.KindRowExtra, audit.KindTableState, audit.KindTableBehind, audit.KindContradicted, audit.KindNotReproduced,
 		audit.KindVerdict, audit.KindVerdictNotReproduced, audit.KindNotReverified}
 	for kind := range audit.Kinds() {

@@ -17,6 +17,7 @@ const (
 	KindBlobMissing Kind = "blob.missing"
 	KindBlobDiffers Kind = "blob.differs"
 	KindNotChecked  Kind = "blobs.not_checked"
+	KindNotCompared Kind = "table.not_compared"
 
 	KindPosition    Kind = "order.position"
 	KindRevision    Kind = "order.revision"
@@ -109,6 +110,7 @@ func Kinds() map[Kind]KindInfo {
 		KindBlobMissing: {Error, "restore the blob from a backup; was --blobs the right folder?"},
 		KindBlobDiffers: {Error, "restore the blob from a backup, and check the disk"},
 		KindNotChecked:  {Note, "give --blobs to have them checked"},
+		KindNotCompared: {Warning, "restore the blob, and audit again: read models hold its text"},
 
 		KindPosition: rewritten, KindRevision: rewritten, KindDuplicateID: rewritten, KindCause: rewritten, KindStream: rewritten, KindAccount: rewritten,
 
