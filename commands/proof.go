@@ -149,31 +149,6 @@ func reasonOf(r check.Report) string {
 	return f.Declaration + ": " + f.Message
 }
 
-// VerdictSentence is a verdict with its findings as one English sentence: the output of a proof job.
-func VerdictSentence(verdict certificate.Verdict, f certificate.Findings) string {
-	switch verdict {
-	case certificate.Verified:
-		names := make([]string, len(f.Declarations))
-		for i, d := range f.Declarations {
-			names[i] = d.Name
-		}
-		axioms := "no axioms are used"
-		if len(f.AxiomsUsed) > 0 {
-			axioms = "axioms used: " + strings.Join(f.AxiomsUsed, ", ")
-		}
-		own := ""
-		if f.Own != nil && f.Own.Count > 0 {
-			own = fmt.Sprintf("; what it says rests on %d definitions of the export's own, printed under own_definitions", f.Own.Count)
-		}
-		return fmt.Sprintf("Verified: the kernel accepts %s; %s%s.", strings.Join(names, ", "), axioms, own)
-	case certificate.Rejected:
-		return "Rejected: the kernel refuses the proof: " + f.Reason + "."
-	case certificate.Unsupported:
-		return "Unsupported: the export cannot be judged: " + f.Reason + "."
-	}
-	return "Inconclusive: the check did not finish, which is no verdict on the proof: " + f.Reason + "."
-}
-
 var (
 	// ErrExportChoice means that none or several of export, upload_id and source were given.
 	ErrExportChoice = errors.New("send exactly one of export and upload_id")

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"net"
 	"net/http"
+	"path/filepath"
+	"strings"
 	"time"
 
 	"reckon/commands"
@@ -13,6 +15,7 @@ import (
 	"reckon/internal/access"
 	"reckon/internal/auth"
 	"reckon/internal/config"
+	"reckon/internal/disk"
 	"reckon/internal/httpkit"
 	"reckon/internal/httpserver"
 	"reckon/internal/lifecycle"
@@ -180,9 +183,9 @@ func (s *service) health() readapi.Health {
 		IsAway: isOutage,
 		Dependencies: []readapi.Dependency{
 			{Name: "eventstore", Part: "the event log", Check: s.log.Ready},
-			{Name: "database", Part: "the database of read models", Check: s.readSide.db.PingContext},
-			{Name: "identity", Part: "the database of identities", Check: s.stores.identity.Ready},
-			{Name: "blobs", Part: "the store of blobs", Check: s.stores.blobs.Ready},
+			{Name: "database", Part: "the database of read models", Check: withRoom(s.config.Database, s.readSide.db.PingContext)},
+			{Name: "identity", Part: "the database of identities", Check: withRoom(s.config.Identity, s.stores.identity.Ready)},
+			{Name: "blobs", Part: "the store of blobs", Check: withRoom("", s.stores.blobs.Ready)},
 		},
 		Projections: func(ctx context.Context) ([]readapi.ProjectionHealth, error) {
 			list, err := s.readSide.projector.Status(ctx)
@@ -208,6 +211,20 @@ func (s *service) health() readapi.Health {
 		}
 	}
 	return h
+}
+
+// withRoom is a check that also fails where the disk of a SQLite database is full; to anyone it says that it is.
+func withRoom(database string, check func(context.Context) error) func(context.Context) error {
+	return func(ctx context.Context) error {
+		err := check(ctx)
+		if path, isFile := strings.CutPrefix(database, "sqlite:"); err == nil && isFile {
+			err = disk.CheckRoom(filepath.Dir(path))
+		}
+		if full, ok := errors.AsType[*disk.FullError](err); ok {
+			return errors.Join(&readapi.PublicError{Problem: "its disk is full: what is written there is refused until an operator makes room"}, full)
+		}
+		return err
+	}
 }
 
 // describeReadModel says what is wrong with a read model, to anyone; its reason may name events and machines.

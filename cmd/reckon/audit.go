@@ -110,9 +110,9 @@ func (c *auditLogCmd) Run() error {
 		return err
 	}
 	if c.JSON {
-		err = printJSON(auditReport{report, audit.Checks()})
+		err = printJSON(auditReport{report, checkStates(report, config.Blobs != nil)})
 	} else {
-		err = printAudit(os.Stdout, report)
+		err = printAudit(os.Stdout, report, config.Blobs != nil)
 	}
 	if err == nil && isWrong(report.Findings) {
 		err = exitStatus(1)
@@ -147,7 +147,71 @@ func recheckFindings(ctx context.Context, judge exportJudge, kept event.BlobRead
 type auditReport struct {
 	auditor.Report
 
-	Checks []audit.CheckInfo `json:"checks"`
+	Checks []checkState `json:"checks"`
+}
+
+// checkState is what came of a check.
+type checkState struct {
+	Name     string `json:"name"`
+	Proves   string `json:"proves"`
+	State    string `json:"state"` // agrees, findings, partly: agrees as far as it was looked at, not_checked
+	Findings int    `json:"findings"`
+	Why      string `json:"why,omitempty"` // something was not looked at
+}
+
+func (s checkState) String() string {
+	switch s.State {
+	case "agrees":
+		return "agrees"
+	case "findings":
+		return fmt.Sprintf("%d findings", s.Findings)
+	case "partly":
+		return "agrees, but for " + s.Why
+	}
+	return "not checked: " + s.Why
+}
+
+// checkStates tells of each check whether it agrees, and whether it was made at all.
+func checkStates(r auditor.Report, hasBlobs bool) []checkState {
+	found := map[string]int{}
+	for _, f := range r.Findings {
+		if f.Severity != audit.Note {
+			found[f.Check]++
+		}
+	}
+	notMade := map[string]string{}
+	for check, why := range map[string]string{
+		audit.CheckChain:    unless(r.Chained, "the source has no hash chain"),
+		audit.CheckRecheck:  unless(r.Rechecked > 0, "--recheck was not given, or there is no certificate"),
+		audit.CheckReverify: unless(r.Reverified > 0, "--reverify was not given, or no answer has a verdict"),
+		audit.CheckTables:   unless(r.Tables, "no database of read models, or no blobs, were named"),
+		audit.CheckBlobs:    unless(hasBlobs || r.Counts.NotChecked == 0, "no blobs were named"),
+	} {
+		notMade[check] = why
+	}
+	partly := unless(r.Counts.NotChecked == 0, fmt.Sprintf("%d events whose blobs were not looked at", r.Counts.NotChecked))
+	var states []checkState
+	for _, check := range audit.Checks() {
+		s := checkState{Name: check.Name, Proves: check.Proves, State: "agrees", Findings: found[check.Name]}
+		switch {
+		case s.Findings > 0:
+			s.State = "findings"
+		case notMade[check.Name] != "":
+			s.State, s.Why = "not_checked", notMade[check.Name]
+		case partly != "" && audit.NeedsBlobs(check.Name):
+			s.State, s.Why = "partly", partly
+		}
+		states = append(states, s)
+	}
+	return states
+}
+
+// unless is why something was not done; empty if it was.
+func unless(done bool, why string) string {
+	if done {
+		return ""
+	}
+	return why
 }
 
 // isWrong tells whether there is a finding that is more than a note.
@@ -208,8 +272,11 @@ func (c *auditLogCmd) openBlobs(ctx context.Context) (event.BlobReader, error) {
 	case c.Blobs == "none":
 		return nil, nil
 	case c.Blobs == "":
-		if address.Folder = filepath.Join(c.Data, "blobs"); c.Export != "" || !isFolder(address.Folder) {
-			return nil, nil
+		if address.Folder = filepath.Join(c.Data, "blobs"); !c.isFolder() || c.logFolder() == c.Data {
+			return nil, nil // no installation's folder: nobody knows where its blobs are
+		}
+		if !isFolder(address.Folder) {
+			return nil, fmt.Errorf("there is no %s: say where the installation's blobs are with --blobs, or --blobs none to leave them out", address.Folder)
 		}
 	case strings.Contains(c.Blobs, "://"):
 		var err error
@@ -342,34 +409,15 @@ func transparencyLine(t audit.Transparency) string {
 }
 
 // printAudit prints a report for people.
-func printAudit(out io.Writer, r auditor.Report) error {
+func printAudit(out io.Writer, r auditor.Report, hasBlobs bool) error {
 	var b strings.Builder
 	c := r.Counts
 	fmt.Fprintf(&b, "log %s, up to position %d: %d events in %d streams, in %s\n", r.LogID, r.Position, c.Events, c.Streams, r.Elapsed.Round(time.Millisecond))
 	fmt.Fprintf(&b, "  %d accounts, %d runs, %d receipts, %d signatures, %d jobs, %d slots and %d refunds, %d uploads, %d certificates, %d invoices\n",
 		c.Accounts, c.Runs, c.Receipts, c.Signatures, c.Jobs, c.Slots, c.Refunds, c.Uploads, c.Certificates, c.Invoices)
 	b.WriteString(transparencyLine(r.Transparency))
-	found := map[string]int{}
-	for _, f := range r.Findings {
-		if f.Severity != audit.Note {
-			found[f.Check]++
-		}
-	}
-	for _, check := range audit.Checks() {
-		said := "agrees"
-		switch n := found[check.Name]; {
-		case n > 0:
-			said = fmt.Sprintf("%d findings", n)
-		case check.Name == audit.CheckChain && !r.Chained:
-			said = "not checked: the source has no hash chain"
-		case check.Name == audit.CheckRecheck && r.Rechecked == 0:
-			said = "not checked: --recheck was not given, or there is no certificate"
-		case check.Name == audit.CheckReverify && r.Reverified == 0:
-			said = "not checked: --reverify was not given, or no answer has a verdict"
-		case check.Name == audit.CheckTables && !r.Tables:
-			said = "not checked: no database of read models, or no blobs, were named"
-		}
-		fmt.Fprintf(&b, "  %-12s %s\n", check.Name, said)
+	for _, state := range checkStates(r, hasBlobs) {
+		fmt.Fprintf(&b, "  %-12s %s\n", state.Name, state)
 	}
 	for _, f := range r.Findings {
 		fmt.Fprintf(&b, "%s\n    %s\n", f, f.Remedy)

@@ -118,16 +118,43 @@ func TestReadKeySet(t *testing.T) {
 func TestPrintAudit(t *testing.T) {
 	var out strings.Builder
 	finding := audit.Complete("receipts", audit.KindSignature, audit.Finding{Stream: "run-5", Revision: 1, Position: 9}, "a signature", "another")
-	if err := printAudit(&out, auditor.Report{Findings: []audit.Finding{finding}}); err != nil {
+	if err := printAudit(&out, auditor.Report{Findings: []audit.Finding{finding}, Counts: audit.Counts{NotChecked: 3}}, false); err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{"run-5, revision 1, position 9", finding.Remedy, "not checked: the source has no hash chain", "not checked: no database", "1 findings", "NOT CLEAN"} {
+	for _, want := range []string{"run-5, revision 1, position 9", finding.Remedy, "not checked: the source has no hash chain", "not checked: no database", "blobs        not checked: no blobs were named", "proofs       agrees, but for 3 events", "slots        agrees\n", "1 findings", "NOT CLEAN"} {
 		if !strings.Contains(out.String(), want) {
 			t.Errorf("no %q in\n%s", want, out.String())
 		}
 	}
 	out.Reset()
-	if err := printAudit(&out, auditor.Report{Chained: true, Findings: []audit.Finding{audit.Complete(audit.CheckChain, audit.KindNoAnchor, audit.Finding{Revision: -1}, "a", "b")}}); err != nil || !strings.Contains(out.String(), "\nclean:") {
+	if err := printAudit(&out, auditor.Report{Chained: true, Findings: []audit.Finding{audit.Complete(audit.CheckChain, audit.KindNoAnchor, audit.Finding{Revision: -1}, "a", "b")}}, true); err != nil || !strings.Contains(out.String(), "\nclean:") {
 		t.Errorf("%v:\n%s", err, out.String())
+	}
+}
+
+// TestAuditNeedsTheBlobsOfAnInstallation: where the blobs of a data folder are gone, an audit that would have looked at them does not begin.
+func TestAuditNeedsTheBlobsOfAnInstallation(t *testing.T) {
+	c := auditLogCmd{auditSource: auditSource{Data: t.TempDir()}}
+	if kept, err := c.openBlobs(t.Context()); kept != nil || err != nil {
+		t.Errorf("the folder of a log alone: %v, %v", kept, err)
+	}
+	if err := os.Mkdir(filepath.Join(c.Data, "eventstore"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := c.openBlobs(t.Context()); err == nil || !strings.Contains(err.Error(), "--blobs none") {
+		t.Errorf("without blobs: %v", err)
+	}
+	c.Blobs = "none"
+	if kept, err := c.openBlobs(t.Context()); kept != nil || err != nil {
+		t.Errorf("none: %v, %v", kept, err)
+	}
+}
+
+// TestUsageOfNothingIsRefused: an account that the log does not have and days that are none have no bill of zeros.
+func TestUsageOfNothingIsRefused(t *testing.T) {
+	for _, c := range []auditUsageCmd{{From: "2026-11-31"}, {To: "2026-13-01"}, {From: "2026-02-02", To: "2026-02-01"}, {From: "2026-02-02", To: "2026-02-02"}} {
+		if err := c.Run(); err == nil || !strings.Contains(err.Error(), "day") {
+			t.Errorf("from %q to %q: %v", c.From, c.To, err)
+		}
 	}
 }

@@ -6,9 +6,9 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"regexp"
 	"strconv"
 	"text/tabwriter"
+	"time"
 
 	"reckon/domain"
 	"reckon/domain/audit"
@@ -25,14 +25,15 @@ type auditUsageCmd struct {
 	JSON    bool   `help:"Print JSON." name:"json" xor:"form"`
 }
 
-var dayPattern = regexp.MustCompile(`^\d{4}-\d{2}-\d{2}$`)
-
 // Run prints a line for each day on which anything was used, and their sum.
 func (c *auditUsageCmd) Run() error {
 	for _, day := range []string{c.From, c.To} {
-		if day != "" && !dayPattern.MatchString(day) {
+		if _, err := time.Parse(time.DateOnly, day); day != "" && err != nil {
 			return fmt.Errorf("%q is no day: say YYYY-MM-DD", day)
 		}
+	}
+	if c.From != "" && c.To != "" && c.From >= c.To {
+		return fmt.Errorf("no day is from %s on and before %s", c.From, c.To)
 	}
 	ctx, stop := untilSignal()
 	defer stop()
@@ -44,6 +45,9 @@ func (c *auditUsageCmd) Run() error {
 	usage := audit.NewUsage(c.Account, c.From, c.To)
 	if err := auditor.ReadUsage(ctx, source, audit.Reader{Catalogue: domain.Catalogue(), Unmarshal: eventstore.Unmarshal}, usage); err != nil {
 		return err
+	}
+	if !usage.Known() {
+		return fmt.Errorf("the log has no account %q: give an account's id, as `reckon tail --once --type account.registered` shows it", c.Account)
 	}
 	days, total := usage.Days(), usage.Total()
 	switch {

@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"golang.org/x/sys/unix"
 
@@ -64,8 +65,11 @@ func (n newFlag) allowServer(i config.Installation) error {
 	}
 	if i.Eventstore == config.EmbeddedLog {
 		missing, err := holdsNothing(i.LogFolder())
-		if err != nil || !missing {
+		if err != nil {
 			return err
+		}
+		if !missing {
+			return n.allowIdentity(i)
 		}
 		if err := checkLog(i); err != nil {
 			return err
@@ -76,10 +80,38 @@ func (n newFlag) allowServer(i config.Installation) error {
 		return nil
 	}
 	used, err := usedBefore(i.Data)
-	if err != nil || len(used) > 0 {
+	if err != nil {
 		return err
 	}
+	if len(used) > 0 {
+		return n.allowIdentity(i)
+	}
 	return n.allow(i.Data, "installation", usualData)
+}
+
+// LostIdentityError is returned where the identity tables would be made anew in a folder on which a server has run: nobody of the
+// log's accounts could sign in any more, and who registers is unknown to the other processes.
+type LostIdentityError struct {
+	Data, File string
+	Last       string // where the last server had them
+}
+
+func (e *LostIdentityError) Error() string {
+	return fmt.Sprintf("there is no %s: the last server of %s had its accounts' addresses and passwords at %s. Give --identity or --database as it had them, or bring the file back; "+
+		"--init makes new tables, in which none of the accounts is", e.File, e.Data, e.Last)
+}
+
+// allowIdentity returns a *LostIdentityError where a server has run on the folder, and the file of identities that i names is missing.
+func (n newFlag) allowIdentity(i config.Installation) error {
+	file, isFile := strings.CutPrefix(i.Identity, "sqlite:")
+	if !isFile || n.Init || exists(file) {
+		return nil
+	}
+	last, _, served, err := readServed(i.Data)
+	if err != nil || !served {
+		return err
+	}
+	return &LostIdentityError{Data: i.Data, File: file, Last: last.IdentityAddress()}
 }
 
 // allowLog is allow for the folder of a node.

@@ -11,6 +11,8 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"reckon/internal/config"
 )
 
 // makers are the commands that make an installation, or a log, where there is none.
@@ -112,6 +114,27 @@ func TestInit(t *testing.T) {
 	go func() { ended <- command.Wait() }()
 	if err := errors.Join(command.Process.Signal(syscall.SIGTERM), <-ended); err != nil {
 		t.Error(err)
+	}
+}
+
+// TestAnIdentityIsNotMadeASecondTime: where a server has run, and the file of identities that the settings name is missing, none is made
+// in its place: a forgotten setting, or a lost file, would end in accounts that nobody can sign in to.
+func TestAnIdentityIsNotMadeASecondTime(t *testing.T) {
+	data := filepath.Join(t.TempDir(), "data")
+	complete, err := config.Installation{Data: data, Eventstore: "unix:" + filepath.Join(data, "node.sock"), Database: "postgres://reckon:secret@127.0.0.1:1/reckon"}.Complete()
+	if err = errors.Join(err, os.Mkdir(data, 0o700)); err == nil {
+		err = recordServed(complete)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	forgotten := []string{"serve", "--listen", "127.0.0.1:0", "--data", data, "--eventstore", complete.Eventstore}
+	status, _, stderr := reckon(t, "", nil, forgotten...)
+	if status != 2 || !strings.Contains(stderr, "identity.db") || !strings.Contains(stderr, "postgres://") || strings.Contains(stderr, "secret") || exists(filepath.Join(data, "identity.db")) {
+		t.Errorf("status %d\n%s", status, stderr)
+	}
+	if err := (newFlag{Init: true}).allowIdentity(config.Installation{Data: data, Identity: "sqlite:" + filepath.Join(data, "identity.db")}); err != nil {
+		t.Errorf("where it is meant: %v", err)
 	}
 }
 

@@ -2,7 +2,6 @@ package main
 
 import (
 	"encoding/json"
-	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -89,8 +88,15 @@ func TestLogCommands(t *testing.T) {
 	run(1, "is damaged at position", "verify", "--data", restored)
 	run(1, "is damaged at position", "reindex", "--data", restored)
 	run(1, "is damaged at position", "backup", filepath.Join(root, "c"), "--data", restored)
-	if err := errors.Join(os.Remove(head), os.RemoveAll(filepath.Join(restored, "segments"))); err != nil {
+	if err := os.RemoveAll(filepath.Join(restored, "segments")); err != nil {
 		t.Fatal(err)
+	}
+	for _, rest := range []string{"HEAD", "index"} { // either tells that there was a log
+		run(1, "the segments are gone", "verify", "--data", restored)
+		run(1, "the segments are gone", "backup", filepath.Join(root, "d"), "--data", restored)
+		if err := os.RemoveAll(filepath.Join(restored, rest)); err != nil {
+			t.Fatal(err)
+		}
 	}
 	run(2, "has no segments", "verify", "--data", restored)
 }

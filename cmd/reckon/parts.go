@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"errors"
+	"log/slog"
 	"time"
 
 	"reckon/domain"
@@ -45,6 +46,8 @@ func openLog(ctx context.Context, p process) (*eventLog, error) {
 		l.connection, l.node = n.ConnectionString(), n
 		measureNode(n, p.metrics)
 	}
+	answered := sayWaiting(ctx, p.logger, eventstore.Redacted(l.connection), logSilence)
+	defer answered()
 	store, err := eventstore.Connect(ctx, eventstore.Config{Connection: l.connection, Insecure: p.config.InsecureEventstore, Catalogue: domain.Catalogue(), Logger: p.logger, Observe: observeAppends(p.metrics)})
 	if err != nil {
 		return nil, err
@@ -53,6 +56,29 @@ func openLog(ctx context.Context, p process) (*eventLog, error) {
 	p.life.Add(lifecycle.Part{Name: "name of the log", RunOnce: true, Run: store.AwaitMove})
 	l.store = store
 	return l, nil
+}
+
+// logSilence is how often a server that starts says that it waits for its log.
+const logSilence = 5 * time.Second
+
+// sayWaiting logs at each interval that the log does not answer, until answered is called: a server waits for its log for as long as it
+// takes, and listens to nobody meanwhile.
+func sayWaiting(ctx context.Context, logger *slog.Logger, address string, each time.Duration) (answered func()) {
+	ctx, answered = context.WithCancel(ctx)
+	begun, ticker := time.Now(), time.NewTicker(each)
+	go func() {
+		defer ticker.Stop()
+		for {
+			select {
+			case <-ctx.Done():
+				return
+			case <-ticker.C:
+				logger.WarnContext(ctx, "waiting for the event log, which does not answer: is its server away, or its address mistyped? Nothing is served before it answers",
+					"address", address, "waited", time.Since(begun).Round(time.Second))
+			}
+		}
+	}()
+	return answered
 }
 
 // Ready returns an error when the log does not answer, or takes no more appends.

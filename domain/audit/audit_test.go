@@ -394,6 +394,20 @@ func TestEachChangeIsFoundWhereItIs(t *testing.T) {
 			s.JobID = audittest.UUID(0x104)
 			return l.Add("run-6", audittest.Alice, run.Failed{Subject: s, Reason: run.FailureCrashed})
 		}},
+		{"an output that is not what was published", audit.KindOutcome, edit("job.succeeded", 1, func(e *job.HasSucceeded) { e.Output = event.Inline("5") })},
+		{"a result that is not what was published", audit.KindOutcome, edit("job.succeeded", 1, func(e *job.HasSucceeded) {
+			e.Result = event.Inline(strings.Replace(e.Result.Inline, `"result":"4"`, `"result":"5"`, 1))
+		})},
+		{"a check that was not published", audit.KindOutcome, edit("job.succeeded", 1, func(e *job.HasSucceeded) {
+			e.Result = event.Inline(strings.Replace(e.Result.Inline, `"verification":null`, `"verification":{"verdict":"verified"}`, 1))
+		})},
+		{"a result that is no JSON", audit.KindOutcome, edit("job.succeeded", 1, func(e *job.HasSucceeded) { e.Result.Inline += "{}" })},
+		{"a verdict in words that is not the certificate's", audit.KindOutcome, edit("job.succeeded", 2, func(e *job.HasSucceeded) {
+			e.Output = event.Inline(strings.Replace(e.Output.Inline, "Verified", "Rejected", 1))
+		})},
+		{"a verdict that is not the certificate's", audit.KindOutcome, edit("job.succeeded", 2, func(e *job.HasSucceeded) {
+			e.Result = event.Inline(strings.Replace(e.Result.Inline, `"verdict":"verified"`, `"verdict":"rejected"`, 1))
+		})},
 		{"an outcome under another id", audit.KindOutcome, edit("job.succeeded", 1, func(e *job.HasSucceeded) { e.PublishTo = "run-6" })},
 		{"an outcome that was not published", audit.KindNoOutcome, removed("certificate.issued", 1, at("job.succeeded", 2))},
 
@@ -401,6 +415,9 @@ func TestEachChangeIsFoundWhereItIs(t *testing.T) {
 		{"a job with an upload that it never claimed", audit.KindProof, removed("upload.claimed", 1, at("job.queued", 6))},
 		{"a job about another export", audit.KindProof, edit("job.queued", 6, func(e *job.WasQueued) {
 			e.Payload = event.Inline(strings.Replace(e.Payload.Inline, `"bytes":`, `"bytes":1`, 1))
+		})},
+		{"a job whose export is not stored", audit.KindBlobMissing, edit("job.queued", 6, func(e *job.WasQueued) {
+			e.Payload = event.Inline(strings.Replace(e.Payload.Inline, `"sha256":"`, `"sha256":"0`, 1))
 		})},
 		{"a certificate of no job", audit.KindCertificate, edit("certificate.issued", 1, func(e *certificate.Issued) { e.JobID = stranger })},
 		{"a certificate about another export", audit.KindCertificate, edit("certificate.issued", 1, func(e *certificate.Issued) { e.Export.SHA256 = audittest.Sum(nil) })},
@@ -463,7 +480,7 @@ func TestEachChangeIsFoundWhereItIs(t *testing.T) {
 		})
 	}
 	// These are reached by the tests below, and those of auditor/ by its own.
-	elsewhere := []audit.Kind{audit.KindPosition, audit.KindRevision, audit.KindKeyOutside, audit.KindKeyAbsent, audit.KindNotChecked, audit.KindUnderWay, audit.KindCheckpointKept,
+	elsewhere := []audit.Kind{audit.KindPosition, audit.KindRevision, audit.KindKeyOutside, audit.KindKeySince, audit.KindNotCompared, audit.KindKeyAbsent, audit.KindNotChecked, audit.KindUnderWay, audit.KindCheckpointKept,
 		audit.KindUnreadable, audit.KindAnchor, audit.KindNoAnchor, audit.KindRow, audit.KindRowMissing, audit.KindRowExtra, audit.KindTableState, audit.KindTableBehind, audit.KindContradicted, audit.KindNotReproduced,
 		audit.KindVerdict, audit.KindVerdictNotReproduced, audit.KindNotReverified}
 	for kind := range audit.Kinds() {
@@ -498,16 +515,7 @@ func TestPositionsAndRevisions(t *testing.T) {
 // TestKeysThatWereHandedOut: given keys that are kept elsewhere, when the log has others, then it is found, even where everything in the log agrees.
 func TestKeysThatWereHandedOut(t *testing.T) {
 	l := audittest.True()
-	outside := map[string]ed25519.PublicKey{}
-	for _, e := range l.Events {
-		if published, ok := e.Event.(keys.Published); ok {
-			public, err := keys.DecodeX(published.X)
-			if err != nil {
-				t.Fatal(err)
-			}
-			outside[published.KID] = public
-		}
-	}
+	outside := publishedKeys(t, l)
 	if findings := audittest.Audit(t, l, outside); len(findings) > 0 {
 		t.Errorf("the keys of the log: %v", findings)
 	}
@@ -524,6 +532,36 @@ func TestKeysThatWereHandedOut(t *testing.T) {
 	}
 	findings := audittest.Audit(t, forged, outside)
 	if !has(findings, audit.KindKeyOutside, 2) || !has(findings, audit.KindKeyAbsent, 0) {
+		t.Errorf("%v", findings)
+	}
+}
+
+func publishedKeys(t *testing.T, l *audittest.Log) map[string]ed25519.PublicKey {
+	t.Helper()
+	byKID := map[string]ed25519.PublicKey{}
+	for _, e := range l.Events {
+		if published, ok := e.Event.(keys.Published); ok {
+			public, err := keys.DecodeX(published.X)
+			if err != nil {
+				t.Fatal(err)
+			}
+			byKID[published.KID] = public
+		}
+	}
+	return byKID
+}
+
+// A key that follows those that were handed out may be a rotation's: it is a warning of its own, and no forgery.
+func TestKeysAreRotatedAfterTheyWereHandedOut(t *testing.T) {
+	l := audittest.True()
+	outside := publishedKeys(t, l)
+	public, _, err := ed25519.GenerateKey(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	l.Add("keys", "", keys.Published{KID: keys.Thumbprint(public), X: keys.EncodeX(public), At: l.At()})
+	findings := audittest.Audit(t, l, outside)
+	if len(findings) != 1 || !has(findings, audit.KindKeySince, uint64(len(l.Events))) || findings[0].Severity != audit.Warning {
 		t.Errorf("%v", findings)
 	}
 }

@@ -3,6 +3,7 @@ package audit
 import (
 	"crypto/ed25519"
 	"fmt"
+	"slices"
 	"time"
 
 	"reckon/domain/event"
@@ -28,7 +29,6 @@ type CheckInfo struct{ Name, Proves string }
 const (
 	checkSchema       = "schema"
 	checkMigration    = "migration"
-	checkBlobs        = "blobs"
 	checkOrder        = "order"
 	checkTimes        = "times"
 	checkLegal        = "legality"
@@ -40,6 +40,7 @@ const (
 	checkProofs       = "proofs"
 	checkBilling      = "billing"
 	checkTransparency = "transparency"
+	CheckBlobs        = "blobs"
 	CheckChain        = "chain"
 	CheckTables       = "read models"
 	CheckRecheck      = "kernel"
@@ -51,7 +52,7 @@ func Checks() []CheckInfo {
 	return []CheckInfo{
 		{CheckChain, "every record of a data folder is the one that was appended: checksums, hash chain, revisions, HEAD, and the anchors that are kept elsewhere"},
 		{checkSchema, "every event is one of the catalogue, of a known version, in the very bytes that the service writes for what it says, with ids, times and names in their forms"},
-		{checkBlobs, "every text and file that an event names is in the blob store with its SHA-256 and size"},
+		{CheckBlobs, "every text and file that an event names is in the blob store with its SHA-256 and size"},
 		{checkOrder, "positions rise, revisions have no gap, no event id stands twice, every cause is an earlier event of the same correlation, and an event stands in the stream and account that it names"},
 		{checkTimes, "the times that one command has written are one; where those of different commands and the stamps of records contradict each other, a clock was set, or a time was changed: a note"},
 		{checkLegal, "the decider of each stream could have decided each of its events, given those before it: no run sealed twice, no job finished twice, claimed by two, or continued after its end"},
@@ -68,6 +69,11 @@ func Checks() []CheckInfo {
 		{CheckReverify, "the checker says of each answer what the verdicts in the log say (--reverify); where it decides nothing, a verdict is not reproduced, and not contradicted"},
 		{CheckTables, "each row of each read model is what the service's own projections make of the log up to the model's checkpoint"},
 	}
+}
+
+// NeedsBlobs tells whether a check looks at texts and files that may lie in blobs.
+func NeedsBlobs(check string) bool {
+	return slices.Contains([]string{CheckBlobs, checkReceipts, checkOutcomes, checkProofs}, check)
 }
 
 // Config configures New.
@@ -136,7 +142,7 @@ func (a *Auditor) Take(it *Item) {
 	for _, problem := range it.problems {
 		p.found(problem.check, problem.kind, it.Recorded, problem.expected, problem.found)
 	}
-	if it.texts.missing != "" {
+	if it.texts.missing != "" || it.noExport {
 		p.counts.NotChecked++
 	}
 	if p.newest.Before(it.Metadata.At) {
@@ -158,7 +164,7 @@ func (a *Auditor) End() ([]Finding, Counts) {
 			a.pass.findings = append(a.pass.findings, Unlisted(kind, n))
 		}
 		if n := a.pass.counts.NotChecked; n > 0 {
-			a.pass.note(checkBlobs, KindNotChecked, "every blob looked at", fmt.Sprintf("%d events whose blobs were not", n))
+			a.pass.note(CheckBlobs, KindNotChecked, "every blob looked at", fmt.Sprintf("%d events whose blobs were not", n))
 		}
 	}
 	return a.pass.findings, a.pass.counts
@@ -200,7 +206,7 @@ func (p *pass) note(check string, kind Kind, expected, found string) {
 
 // unfinished reports that what has to follow an event has not. Shortly before the end of the log it is only noted.
 func (p *pass) unfinished(check string, kind Kind, began place, expected, found string) {
-	r := event.Recorded{Stream: began.stream, Revision: began.revision, Position: event.Position{Commit: began.position}}
+	r := began.recorded()
 	if p.newest.Sub(began.at) <= patience {
 		kind, found = KindUnderWay, found+" yet"
 	}
@@ -213,6 +219,10 @@ type place struct {
 	revision event.Revision
 	position uint64
 	at       time.Time
+}
+
+func (p place) recorded() event.Recorded {
+	return event.Recorded{Stream: p.stream, Revision: p.revision, Position: event.Position{Commit: p.position}}
 }
 
 func placeOf(it *Item) place {

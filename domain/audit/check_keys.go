@@ -75,11 +75,25 @@ func (c *keyCheck) publish(it *Item, e keys.Published) {
 	c.byKID[e.KID] = s
 	if outside := c.p.config.OutsideKeys; outside != nil {
 		if handedOut, known := outside[e.KID]; !known {
-			c.p.found(checkKeys, KindKeyOutside, it.Recorded, "a key of --keys", "key "+e.KID)
+			kind := KindKeyOutside
+			if c.outsideKnown() {
+				kind = KindKeySince
+			}
+			c.p.found(checkKeys, kind, it.Recorded, "a key of --keys", "key "+e.KID+" published at "+e.At)
 		} else if s.public != nil && !handedOut.Equal(s.public) {
 			c.p.found(checkKeys, KindKeyOutside, it.Recorded, "the public half that was handed out for "+e.KID, "another one")
 		}
 	}
+}
+
+// outsideKnown tells whether the log has published every key that was handed out: one that comes after may be that of a rotation.
+func (c *keyCheck) outsideKnown() bool {
+	for kid := range c.p.config.OutsideKeys {
+		if c.byKID[kid] == nil {
+			return false
+		}
+	}
+	return true
 }
 
 // thumbprintOf is the id of an Ed25519 key by RFC 7638 and RFC 8037 §2.

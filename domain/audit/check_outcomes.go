@@ -11,8 +11,8 @@ import (
 	"reckon/domain/run"
 )
 
-// outcomeCheck proves that what a job publishes is what its terminal event carries, and nothing else is published of it. It
-// keeps a hash of what is to be published until it is.
+// outcomeCheck proves that what a job publishes is what its terminal event carries, that nothing else is published of it, and that
+// the answer which that event has beside it is the same. It keeps a hash of what is to be published, and the answer, until it is.
 type outcomeCheck struct {
 	p    *pass
 	jobs *legalCheck
@@ -24,6 +24,7 @@ type outcome struct {
 	hashes []string // of name, version and data of each event
 	next   int
 	place  place
+	told   told
 }
 
 func newOutcomeCheck(p *pass, jobs *legalCheck) *outcomeCheck {
@@ -56,11 +57,11 @@ func isPublished(e event.Event) bool {
 func (c *outcomeCheck) take(it *Item) {
 	switch e := it.Event.(type) {
 	case job.HasSucceeded:
-		c.ended(it, e.Outcome)
+		c.ended(it, job.Succeeded, e.Outcome)
 	case job.HasFailed:
-		c.ended(it, e.Outcome)
+		c.ended(it, job.Failed, e.Outcome)
 	case job.HasTimedOut:
-		c.ended(it, e.Outcome)
+		c.ended(it, job.TimedOut, e.Outcome)
 	case run.Evaluated:
 		c.published(it, e.JobID, "")
 	case run.Sealed:
@@ -74,7 +75,7 @@ func (c *outcomeCheck) take(it *Item) {
 	}
 }
 
-func (c *outcomeCheck) ended(it *Item, o job.Outcome) {
+func (c *outcomeCheck) ended(it *Item, status job.Status, o job.Outcome) {
 	state, known := c.jobs.jobs[o.JobID]
 	if !known {
 		return // legality has reported it
@@ -97,7 +98,7 @@ func (c *outcomeCheck) ended(it *Item, o job.Outcome) {
 	if _, twice := c.due[o.PublishTo]; twice {
 		return // the job ended twice: legality has reported it
 	}
-	due := &outcome{jobID: o.JobID, place: placeOf(it)}
+	due := &outcome{jobID: o.JobID, place: placeOf(it), told: told{status, it.texts.output, it.texts.result, it.texts.missing}}
 	for _, e := range o.Publish {
 		due.hashes = append(due.hashes, hashOf(e.Name, fmt.Sprint(e.Version), string(e.Data)))
 	}
@@ -123,6 +124,8 @@ func (c *outcomeCheck) published(it *Item, jobID, after string) {
 	}
 	if due.next >= len(due.hashes) || due.hashes[due.next] != it.published {
 		c.p.found(checkOutcomes, KindOutcome, it.Recorded, "the bytes that job "+due.jobID+" ended with", it.Name+" with others")
+	} else if expected, found, ok := due.told.differs(it.Event, it.texts); !ok {
+		c.p.found(checkOutcomes, KindOutcome, due.place.recorded(), expected, found)
 	}
 	if due.next++; due.next >= len(due.hashes) {
 		delete(c.due, it.Stream)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"strings"
@@ -41,6 +42,7 @@ type Item struct {
 	published      string // hash of name, version and data of an event that jobs publish
 	problems       []problem
 	texts          texts
+	noExport       bool // the export of a proof job was not looked at
 }
 
 // eventID is a UUID.
@@ -59,9 +61,9 @@ func (it *Item) problem(check string, kind Kind, expected, found string) {
 
 // texts are the long texts of an event that checks need. Missing is what could not be loaded.
 type texts struct {
-	expression, answer, inputForm, stdout, canonical, payload string
-	findings                                                  certificate.Findings
-	missing                                                   string // why one of them is not known; empty: all are
+	expression, answer, inputForm, stdout, canonical, payload, output, result string
+	findings                                                                  certificate.Findings
+	missing                                                                   string // why one of them is not known; empty: all are
 }
 
 // Reader prepares items. Its method may be called concurrently.
@@ -119,6 +121,9 @@ func (r Reader) load(ctx context.Context, it *Item) error {
 		}
 		return err
 	}
+	ended := func(o job.Outcome) error {
+		return errors.Join(text(&it.texts.output, o.Output), text(&it.texts.result, o.Result))
+	}
 	switch e := it.Event.(type) {
 	case run.Evaluated:
 		var stdout event.Text
@@ -137,13 +142,16 @@ func (r Reader) load(ctx context.Context, it *Item) error {
 	case run.Failed:
 		return text(nil, e.Expression)
 	case job.WasQueued:
-		return text(&it.texts.payload, e.Payload)
+		if err := text(&it.texts.payload, e.Payload); err != nil || e.CertificateID == "" {
+			return err
+		}
+		return r.loadExport(ctx, it)
 	case job.HasSucceeded:
-		return errors.Join(text(nil, e.Output), text(nil, e.Result))
+		return ended(e.Outcome)
 	case job.HasFailed:
-		return errors.Join(text(nil, e.Output), text(nil, e.Result))
+		return ended(e.Outcome)
 	case job.HasTimedOut:
-		return errors.Join(text(nil, e.Output), text(nil, e.Result))
+		return ended(e.Outcome)
 	case upload.Stored:
 		_, err := r.loadBlob(ctx, it, e.Blob)
 		return err
@@ -153,15 +161,26 @@ func (r Reader) load(ctx context.Context, it *Item) error {
 	return nil
 }
 
+// loadExport looks at the export of a proof job, which its payload names. One that was sent with the submission stands in no upload.
+func (r Reader) loadExport(ctx context.Context, it *Item) error {
+	var work proofWork
+	if it.texts.missing != "" || json.Unmarshal([]byte(it.texts.payload), &work) != nil {
+		return nil // the check of proofs reports a payload that is none
+	}
+	_, err := r.loadBlob(ctx, it, event.Blob{SHA256: work.Export.SHA256, Bytes: work.Export.Bytes})
+	it.noExport, it.texts.missing = it.texts.missing != "", "" // the payload itself is known
+	return err
+}
+
 func (r Reader) loadText(ctx context.Context, it *Item, t event.Text) (string, error) {
 	if t.Blob == nil {
 		if len(t.Inline) > event.MaxInlineBytes {
-			it.problem(checkBlobs, KindTextTooLong, fmt.Sprintf("texts over %d bytes in the blob store", event.MaxInlineBytes), fmt.Sprintf("%d bytes in the event", len(t.Inline)))
+			it.problem(CheckBlobs, KindTextTooLong, fmt.Sprintf("texts over %d bytes in the blob store", event.MaxInlineBytes), fmt.Sprintf("%d bytes in the event", len(t.Inline)))
 		}
 		return t.Inline, nil
 	}
 	if t.Inline != "" {
-		it.problem(checkBlobs, KindTextTwice, "a text in the event or in a blob", "both")
+		it.problem(CheckBlobs, KindTextTwice, "a text in the event or in a blob", "both")
 	}
 	return r.loadBlob(ctx, it, *t.Blob)
 }
@@ -176,9 +195,9 @@ func (r Reader) loadBlob(ctx context.Context, it *Item, b event.Blob) (string, e
 	case err == nil:
 		return string(content), nil
 	case r.NotFound(err):
-		it.problem(checkBlobs, KindBlobMissing, fmt.Sprintf("a blob %s of %d bytes", b.SHA256, b.Bytes), err.Error())
+		it.problem(CheckBlobs, KindBlobMissing, fmt.Sprintf("a blob %s of %d bytes", b.SHA256, b.Bytes), err.Error())
 	case r.Corrupt(err):
-		it.problem(checkBlobs, KindBlobDiffers, fmt.Sprintf("bytes with SHA-256 %s, %d of them", b.SHA256, b.Bytes), err.Error())
+		it.problem(CheckBlobs, KindBlobDiffers, fmt.Sprintf("bytes with SHA-256 %s, %d of them", b.SHA256, b.Bytes), err.Error())
 	default:
 		return "", err
 	}

@@ -17,6 +17,7 @@ const (
 	KindBlobMissing Kind = "blob.missing"
 	KindBlobDiffers Kind = "blob.differs"
 	KindNotChecked  Kind = "blobs.not_checked"
+	KindNotCompared Kind = "table.not_compared"
 
 	KindIdentity Kind = "log.identity"
 
@@ -40,6 +41,7 @@ const (
 
 	KindKey         Kind = "key.wrong"
 	KindKeyOutside  Kind = "key.not_outside"
+	KindKeySince    Kind = "key.published_since"
 	KindKeyAbsent   Kind = "key.absent"
 	KindNoReceipt   Kind = "receipt.missing"
 	KindReceipt     Kind = "receipt.differs"
@@ -118,6 +120,7 @@ func Kinds() map[Kind]KindInfo {
 		KindBlobMissing: {Error, "restore the blob from a backup; was --blobs the right folder?"},
 		KindBlobDiffers: {Error, "restore the blob from a backup, and check the disk"},
 		KindNotChecked:  {Note, "give --blobs to have them checked"},
+		KindNotCompared: {Warning, "restore the blob, and audit again: read models hold its text"},
 
 		KindIdentity: {Error, "the records that say which log this is are not those that the node and the service write first: compare them with a backup"},
 		KindActor:    rewritten,
@@ -132,6 +135,7 @@ func Kinds() map[Kind]KindInfo {
 
 		KindKey: rewritten, KindNoReceipt: rewritten, KindReceipt: rewritten, KindReceiptID: rewritten, KindReceiptKey: rewritten, KindNoRunSealed: rewritten,
 		KindKeyOutside: {Error, "the log has a key that was not handed out: whoever has its private half can sign anything; ask when and where it was published"},
+		KindKeySince:   {Warning, "the log has published another key after those of --keys: where the operator has rotated, fetch the keys again, see that those of --keys are among them, and give these; what the other key signed rests on the log alone until then"},
 		KindKeyAbsent:  {Error, "a key that was handed out is not in the log: it is another log, or an older one"},
 		KindSignature:  {Error, "no holder of the key has signed these bytes: the run or its receipt was changed after it was sealed, or the key in the log was replaced"},
 		KindUnsigned:   {Error, "a key sealed at that time, so that the service would have signed or refused: the signature was removed, or a process sealed without a key"},

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"time"
 
+	"reckon/domain/account"
 	"reckon/domain/event"
 	"reckon/domain/job"
 	"reckon/domain/run"
@@ -48,12 +49,16 @@ type Usage struct {
 	from, to string // UTC days; empty: no bound
 	days     map[string]*UsageDay
 	jobs     map[string]bool // of the account
+	known    bool            // the log has registered the account
 }
 
 // NewUsage counts from a UTC day (YYYY-MM-DD) up to and without another; empty is no bound.
 func NewUsage(account, from, to string) *Usage {
 	return &Usage{account: account, from: from, to: to, days: map[string]*UsageDay{}, jobs: map[string]bool{}}
 }
+
+// Known tells whether the log has registered the account.
+func (u *Usage) Known() bool { return u.known }
 
 // Days are the days on which anything was used, in order.
 func (u *Usage) Days() []UsageDay {
@@ -81,6 +86,9 @@ func (u *Usage) Total() (total UsageDay) {
 
 // Take counts the next event of the log.
 func (u *Usage) Take(it *Item) {
+	if e, ok := it.Event.(account.Registered); ok && e.Account == u.account {
+		u.known = true
+	}
 	used, day := u.used(it.Recorded)
 	if used == nil {
 		return

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"strings"
 
 	"reckon/domain/event"
 	"reckon/domain/upload"
@@ -106,4 +107,30 @@ func (i Issued) LoadFindings(ctx context.Context, blobs event.BlobReader) (Issue
 		return Issued{}, fmt.Errorf("certificate %s: its findings cannot be read: %w", i.CertificateID, err)
 	}
 	return i, nil
+}
+
+// Sentence is the verdict with its findings as one English sentence: the output of a proof job.
+func (i Issued) Sentence() string {
+	f := i.Findings
+	switch i.Verdict {
+	case Verified:
+		names := make([]string, len(f.Declarations))
+		for i, d := range f.Declarations {
+			names[i] = d.Name
+		}
+		axioms := "no axioms are used"
+		if len(f.AxiomsUsed) > 0 {
+			axioms = "axioms used: " + strings.Join(f.AxiomsUsed, ", ")
+		}
+		own := ""
+		if f.Own != nil && f.Own.Count > 0 {
+			own = fmt.Sprintf("; what it says rests on %d definitions of the export's own, printed under own_definitions", f.Own.Count)
+		}
+		return fmt.Sprintf("Verified: the kernel accepts %s; %s%s.", strings.Join(names, ", "), axioms, own)
+	case Rejected:
+		return "Rejected: the kernel refuses the proof: " + f.Reason + "."
+	case Unsupported:
+		return "Unsupported: the export cannot be judged: " + f.Reason + "."
+	}
+	return "Inconclusive: the check did not finish, which is no verdict on the proof: " + f.Reason + "."
 }

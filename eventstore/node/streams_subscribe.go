@@ -78,12 +78,19 @@ func (o *reply) sendCaughtUp() error {
 func (s *streamsService) subscribeStream(r *readRequest, out *reply) error {
 	watch := s.log.Watch(r.stream)
 	defer watch.Close()
+	before, err := s.streamInfo(r.stream)
+	if err != nil {
+		return err
+	}
 	next, err := s.subscriptionStart(r)
 	if err != nil {
 		return err
 	}
 	if err := out.sendConfirmation(); err != nil {
 		return err
+	}
+	if before.Tombstoned { // what was tombstoned before is not shown: only who follows already gets the tombstone, behind what came before it
+		return &eventlog.StreamDeletedError{Stream: r.stream}
 	}
 	return out.follow(watch, func() (int, bool, error) { return s.streamStep(r, out, &next) }, out.sendCaughtUp)
 }

@@ -12,7 +12,7 @@ import (
 	"reckon/domain/event"
 )
 
-// Store keeps blobs. A store that is reached over a network answers with *UnavailableError while it is away.
+// Store keeps blobs. A store that is reached over a network answers with *UnavailableError while it is away, and a folder while its disk takes nothing.
 type Store interface {
 	// Put stores content durably under its SHA-256. It is idempotent.
 	Put(ctx context.Context, content []byte) (event.Blob, error)

@@ -36,7 +36,7 @@ const (
 	renewAfter = MinimumAge / 2
 )
 
-// UnavailableError means that a bucket does not answer, or refuses what it should not. Again later.
+// UnavailableError means that a bucket does not answer, or refuses what it should not, or that a folder's disk is full. Again later.
 type UnavailableError struct{ Err error }
 
 func (e *UnavailableError) Error() string {

@@ -14,6 +14,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"reckon/domain/event"
+	"reckon/internal/disk"
 )
 
 // Folder is a Store in a local folder.
@@ -52,6 +53,11 @@ func (f *Folder) Put(ctx context.Context, content []byte) (event.Blob, error) {
 
 // PutStream is Store: temporary file in the same file system, sync, rename, sync of the folder.
 func (f *Folder) PutStream(ctx context.Context, r io.Reader, maxBytes int64) (named event.Blob, err error) {
+	defer func() {
+		if disk.Refuses(err) {
+			err = &UnavailableError{err}
+		}
+	}()
 	if err := ctx.Err(); err != nil {
 		return event.Blob{}, err
 	}
@@ -148,10 +154,7 @@ func (f *Folder) Get(_ context.Context, b event.Blob) ([]byte, error) {
 }
 
 // Ready is Store.
-func (f *Folder) Ready(context.Context) error {
-	_, err := os.Stat(f.root)
-	return err
-}
+func (f *Folder) Ready(context.Context) error { return disk.CheckRoom(f.root) }
 
 // Close is Store; a folder needs none.
 func (f *Folder) Close() error { return nil }

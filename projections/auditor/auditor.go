@@ -121,6 +121,7 @@ func Run(ctx context.Context, c Config) (report Report, err error) {
 	}
 	auditor := audit.New(config)
 	var events int64
+	var notCompared error // why the tables cannot be made again
 	logID := ""
 	begins := "" // name of the first event
 	judge := func(it *audit.Item) error {
@@ -137,8 +138,12 @@ func Run(ctx context.Context, c Config) (report Report, err error) {
 		if it.NamesLog() {
 			logID = it.ID
 		}
-		if compared != nil {
-			if err := compared.replay.Take(ctx, it.Recorded); err != nil {
+		if compared != nil && notCompared == nil {
+			switch err := compared.replay.Take(ctx, it.Recorded); {
+			case err == nil:
+			case reader.NotFound(err) || reader.Corrupt(err):
+				notCompared = err // the check of blobs has a finding at the event; the rest of the audit stands
+			default:
 				return err
 			}
 		}
@@ -168,14 +173,20 @@ func Run(ctx context.Context, c Config) (report Report, err error) {
 		findings = append(findings, found...)
 	}
 	if compared != nil {
-		differences, err := compared.compare(ctx, logID, counts.Position)
-		if err != nil {
+		var differences []audit.Finding
+		if notCompared == nil {
+			differences, err = compared.compare(ctx, logID, counts.Position)
+			if err != nil && (reader.NotFound(err) || reader.Corrupt(err)) {
+				notCompared, err = err, nil
+			}
+		}
+		if err := errors.Join(err, compared.Close()); err != nil { // its transaction is not to last as long as what follows
 			return Report{}, err
+		}
+		if notCompared != nil {
+			differences = []audit.Finding{audit.Complete(audit.CheckTables, audit.KindNotCompared, audit.Finding{Revision: -1}, "rows made of every text", notCompared.Error())}
 		}
 		findings = append(findings, differences...)
-		if err := compared.Close(); err != nil { // its transaction is not to last as long as what follows
-			return Report{}, err
-		}
 	}
 	reverified := 0
 	if verdicts != nil {
@@ -191,7 +202,7 @@ func Run(ctx context.Context, c Config) (report Report, err error) {
 		findings, reverified = append(findings, again.findings...), again.asked
 	}
 	audit.Sort(findings)
-	return Report{Reverified: reverified, Tables: compared != nil, Rechecked: len(certified), LogID: logID, Position: counts.Position, Link: end.Link, Chained: end.Chained, Anchored: end.Anchored,
+	return Report{Reverified: reverified, Tables: compared != nil && notCompared == nil, Rechecked: len(certified), LogID: logID, Position: counts.Position, Link: end.Link, Chained: end.Chained, Anchored: end.Anchored,
 		Counts: counts, Transparency: auditor.Transparency(), Findings: findings, Elapsed: time.Since(begun)}, nil
 }
 

@@ -53,7 +53,7 @@ func (j Jobs) end(ctx context.Context, s job.Submission, work commands.ProofWork
 		return runners.End{}, err
 	}
 	outcome := job.Outcome{
-		Output: event.Inline(commands.VerdictSentence(issued.Verdict, issued.Findings)), Result: event.Inline(string(record)),
+		Output: event.Inline(issued.Sentence()), Result: event.Inline(string(record)),
 		PublishTo: certificate.Stream(s.CertificateID),
 	}
 	if issued, err = j.shorten(ctx, issued); err != nil {

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -74,6 +75,7 @@ func TestAudit(t *testing.T) {
 	account := server.NewAccount("audited@example.com")
 	for _, body := range []map[string]string{
 		{"expression": "Integrate[x^2, x]"}, {"expression": "a = 7", "session_id": "s"}, {"expression": "Print[a]; a", "session_id": "s"}, {"expression": "Plot[x, {x, 0, 1}]"},
+		{"expression": "Range[6001]"}, // its answer lies in a blob
 	} {
 		var e evaluation
 		if err := account.JSON("POST", "/api/evaluate", body, &e); err != nil {
@@ -83,7 +85,7 @@ func TestAudit(t *testing.T) {
 	account.awaitJob(t, account.submit(t, jobBody{"expression": "2+2"}).JobID)
 	beside := server.mustBeClean()
 	blobs := filepath.Join(data, "blobs")
-	if overSocket, status := server.audit("--eventstore", server.Log, "--blobs", blobs); status != 0 || overSocket.Chained || overSocket.Counts["receipts"] != 5 || overSocket.Counts["signatures"] != beside.Counts["signatures"] {
+	if overSocket, status := server.audit("--eventstore", server.Log, "--blobs", blobs); status != 0 || overSocket.Chained || overSocket.Counts["receipts"] != 6 || overSocket.Counts["signatures"] != beside.Counts["signatures"] {
 		t.Errorf("over the socket: %d, %+v", status, overSocket)
 	}
 	if server.Interrupt() != 0 {
@@ -93,12 +95,12 @@ func TestAudit(t *testing.T) {
 	if after.Reverified != 2 { // of the integral and of the sum
 		t.Errorf("%d verdicts were asked for again", after.Reverified)
 	}
-	if after.Counts["receipts"] != 5 || after.Counts["signatures"] != 5 || after.Counts["jobs"] != 1 {
+	if after.Counts["receipts"] != 6 || after.Counts["signatures"] != 6 || after.Counts["jobs"] != 1 {
 		t.Errorf("%+v", after)
 	}
 	usage := server.Command("", "audit", "usage", "--csv", "--account", account.ID)
 	lines := strings.Split(strings.TrimSpace(usage), "\n")
-	if len(lines) < 2 || !strings.HasPrefix(lines[0], "day,evaluations,engine_ms,") || len(lines) == 2 && strings.Split(lines[1], ",")[1] != "5" {
+	if len(lines) < 2 || !strings.HasPrefix(lines[0], "day,evaluations,engine_ms,") || len(lines) == 2 && strings.Split(lines[1], ",")[1] != "6" {
 		t.Errorf("usage:\n%s", usage)
 	}
 
@@ -116,6 +118,7 @@ func TestAudit(t *testing.T) {
 	}) {
 		t.Errorf("a row that was changed: %d, %+v", status, answer.Findings)
 	}
+	damagedBlob(t, server, filepath.Join(data, "blobs"))
 	segments, err := filepath.Glob(filepath.Join(data, "eventstore", "segments", "*.seg"))
 	if err != nil || len(segments) != 1 {
 		t.Fatal(segments, err)
@@ -134,5 +137,50 @@ func TestAudit(t *testing.T) {
 	nothing := exec.Command(Binary(t), "audit", "--data", t.TempDir())
 	if output, err := nothing.CombinedOutput(); err == nil || nothing.ProcessState.ExitCode() != 2 {
 		t.Errorf("an empty folder: %v\n%s", err, output)
+	}
+}
+
+// damagedBlob: a blob of a long answer that is damaged, or away, is found where it is named; the rest of the audit stands. Without any blobs none begins.
+func damagedBlob(t *testing.T, server *Server, folder string) {
+	t.Helper()
+	var path string
+	if err := filepath.WalkDir(folder, func(file string, entry fs.DirEntry, err error) error {
+		if err == nil && entry.Type().IsRegular() {
+			if info, failed := entry.Info(); failed == nil && info.Size() > 34_000 && info.Size() < 35_000 {
+				path = file
+			}
+		}
+		return err
+	}); err != nil || path == "" {
+		t.Fatalf("no blob of the answer: %v", err)
+	}
+	content, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	has := func(answer auditAnswer, kind string) bool {
+		return slices.ContainsFunc(answer.Findings, func(f auditFinding) bool { return f.Kind == kind })
+	}
+	for what, change := range map[string]func() error{
+		"blob.differs": func() error { return os.WriteFile(path, bytes.Replace(content, []byte("17"), []byte("71"), 1), 0o600) },
+		"blob.missing": func() error { return os.Remove(path) },
+	} {
+		if err := change(); err != nil {
+			t.Fatal(err)
+		}
+		if answer, status := server.audit(); status != 1 || !has(answer, what) || !has(answer, "table.not_compared") {
+			t.Errorf("%s: %d, %+v", what, status, answer.Findings)
+		}
+		write(t, path, content)
+	}
+	away := folder + "-away"
+	if err := os.Rename(folder, away); err != nil {
+		t.Fatal(err)
+	}
+	if output, err := exec.Command(Binary(t), "audit", "--data", filepath.Dir(folder)).CombinedOutput(); err == nil || !strings.Contains(string(output), "--blobs none") {
+		t.Errorf("without blobs: %v\n%s", err, output)
+	}
+	if err := os.Rename(away, folder); err != nil {
+		t.Fatal(err)
 	}
 }

@@ -443,7 +443,7 @@ func (l *Log) addJobs() {
 		Engine: run.Engine{Name: "woxi", Revision: "1"}, ExecutionMS: 1, EvaluatedAt: l.At()}
 	evaluated.JobID, evaluated.Source = first, event.SourceJob
 	sealed := l.Seal(evaluated, "2+2", "4", "")
-	ended := l.Add("job-"+first, Alice, job.HasSucceeded{Outcome: job.Outcome{JobID: first, Nonce: nonce, Output: event.Inline("4"), Result: event.Inline("{}"),
+	ended := l.Add("job-"+first, Alice, job.HasSucceeded{Outcome: job.Outcome{JobID: first, Nonce: nonce, Output: event.Inline("4"), Result: Told(evaluated, "4"),
 		Publish: Embed(evaluated, sealed), PublishTo: "run-5", FinishedAt: l.At()}})
 	l.caused("run-5", Alice, ended.Metadata.Correlation, ended.ID, "reaction:publish_outcome", evaluated, sealed)
 
@@ -469,6 +469,22 @@ func (l *Log) addJobs() {
 	l.Submit(job.Submission{JobID: fifth, Kind: "qsim", Payload: event.Inline("{}")})
 	nonce = l.Claim(fifth, 1)
 	l.Add("job-"+fifth, Alice, job.HasFailed{Outcome: job.Outcome{JobID: fifth, Nonce: nonce, Error: "e", FinishedAt: l.At()}})
+}
+
+// Told is the result of an evaluate job (interface §2.2) without stdout and plot; answer is the whole text.
+func Told(e run.Evaluated, answer string) event.Text {
+	return encoded(map[string]any{
+		"result": answer, "status": e.Status, "execution_time_ms": e.ExecutionMS, "run_id": e.RunID, "plot_url": nil, "receipt_url": fmt.Sprintf("/api/receipts/%d", e.RunID),
+		"stdout": nil, "warnings": []string{}, "suggestions": []string{}, "verification": nil,
+	})
+}
+
+func encoded(v any) event.Text {
+	text, err := event.Marshal(v)
+	if err != nil {
+		panic(err)
+	}
+	return event.Inline(string(text))
 }
 
 func (l *Log) addProof() {
@@ -497,7 +513,7 @@ func (l *Log) addProof() {
 		Findings: certificate.Findings{Declarations: []certificate.Declaration{{Name: "thm", Kind: certificate.Theorem, Statement: &statement, Axioms: []string{"propext"}, StatementSHA256: Text(Sum([]byte(statement)))}},
 			AxiomsUsed: []string{"propext"}, Own: &certificate.Own{Count: 1, SHA256: Sum([]byte("def d := 1\n")), Definitions: []certificate.OwnDefinition{{Name: "d", Kind: certificate.Definition, Text: "def d := 1"}}}},
 		Checker: certificate.Checker{Name: "reckon", Rev: "1", FormatWindow: certificate.FormatWindow}, DeclarationsChecked: 1, CreatedAt: l.At()}
-	l.Add("job-"+first, Alice, job.HasSucceeded{Outcome: job.Outcome{JobID: first, Nonce: nonce, Output: event.Inline("Verified"), Result: event.Inline("{}"),
+	l.Add("job-"+first, Alice, job.HasSucceeded{Outcome: job.Outcome{JobID: first, Nonce: nonce, Output: event.Inline(issued.Sentence()), Result: encoded(issued.Record("")),
 		Publish: Embed(issued), PublishTo: "certificate-" + UUID(0x301), FinishedAt: l.At()}})
 	l.Add("certificate-"+UUID(0x301), Alice, issued)
 

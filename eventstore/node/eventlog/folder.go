@@ -64,6 +64,9 @@ func readFolder(dir string) (s folderState, err error) {
 			return s, err
 		}
 		if len(s.segments) == 0 {
+			if whole, err := isWhole(vfs.Default, filepath.Join(dir, indexFolder)); !errors.Is(s.markErr, errNoHeadFile) || err == nil && whole {
+				return s, segmentsGone(dir)
+			}
 			return s, &FormatError{Dir: dir, Reason: "it has no segments: name the folder that holds " + headFileName + " and " + segmentFolder + "/"}
 		}
 		if s.markErr != nil || s.mark.position >= s.segments.tail().base || look == looks-1 {

@@ -36,14 +36,14 @@ func (l *Log) openSegments(o Options) (tailState, error) {
 	}
 	if len(segments) == 0 {
 		if !errors.Is(err, errNoHeadFile) {
-			return tailState{}, &CorruptError{Dir: l.dir, Position: 1, File: segmentFolder, Reason: "the segments are gone from a folder that held a log"}
+			return tailState{}, segmentsGone(l.dir)
 		}
 		// the index of a new log is made after its first segment
 		switch whole, err := isWhole(o.indexFiles, filepath.Join(l.dir, indexFolder)); {
 		case err != nil:
 			return tailState{}, l.storageError("look at the index", err)
 		case whole:
-			return tailState{}, &CorruptError{Dir: l.dir, Position: 1, File: segmentFolder, Reason: "the segments are gone from a folder that has the index of a log; bring them back, or remove the index to begin another log"}
+			return tailState{}, segmentsGone(l.dir)
 		}
 		var failed error
 		if segments, id, failed = l.createLog(o.Random); failed != nil {
@@ -299,4 +299,9 @@ func (l *Log) settle(s *segment, found tailScan) error {
 		}
 		return nil
 	})
+}
+
+// segmentsGone is the damage of a folder that has the head file or the index of a log, and no segment.
+func segmentsGone(dir string) error {
+	return &CorruptError{Dir: dir, Position: 1, File: segmentFolder, Reason: "the segments are gone from a folder that held a log; bring them back, or remove " + headFileName + " and the index to begin another log"}
 }

@@ -1,0 +1,45 @@
+package disk_test
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"syscall"
+	"testing"
+
+	"reckon/internal/disk"
+)
+
+// TestRoom: a file system is full when less than MinimumRoom is free. A small one is mounted where the test may do that.
+func TestRoom(t *testing.T) {
+	folder := t.TempDir()
+	if err := disk.CheckRoom(folder); err != nil {
+		t.Fatal(err)
+	}
+	if err := disk.CheckRoom(filepath.Join(folder, "absent")); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("a folder that is not there: %v", err)
+	}
+	if err := syscall.Mount("tmpfs", folder, "tmpfs", 0, fmt.Sprintf("size=%d", 4*disk.MinimumRoom)); err != nil {
+		t.Skipf("a small file system cannot be mounted: %v", err)
+	}
+	t.Cleanup(func() { _ = syscall.Unmount(folder, 0) })
+	if err := disk.CheckRoom(folder); err != nil {
+		t.Fatal(err)
+	}
+	err := os.WriteFile(filepath.Join(folder, "fill"), make([]byte, 8*disk.MinimumRoom), 0o600)
+	if !disk.Refuses(err) {
+		t.Errorf("a write to a full disk: %v", err)
+	}
+	if full := (*disk.FullError)(nil); !errors.As(disk.CheckRoom(folder), &full) || full.Free >= disk.MinimumRoom {
+		t.Errorf("%v", disk.CheckRoom(folder))
+	}
+}
+
+func TestOtherFaultsAreNotTheDisks(t *testing.T) {
+	for _, err := range []error{nil, os.ErrNotExist, syscall.EACCES, syscall.EMFILE} {
+		if disk.Refuses(err) {
+			t.Errorf("%v", err)
+		}
+	}
+}
