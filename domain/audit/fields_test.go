@@ -58,13 +58,41 @@ func another(value any) any {
 	return nil
 }
 
+// enumAt is what a field of a type may hold, by its tag; nil where that is not said.
+func enumAt(in reflect.Type, path []string) []string {
+	for in.Kind() == reflect.Pointer || in.Kind() == reflect.Slice {
+		in = in.Elem()
+	}
+	if in.Kind() != reflect.Struct {
+		return nil
+	}
+	for _, field := range reflect.VisibleFields(in) {
+		if name, _, _ := strings.Cut(field.Tag.Get("json"), ","); name != path[0] || field.Anonymous {
+			continue
+		}
+		if len(path) > 1 {
+			return enumAt(field.Type, path[1:])
+		}
+		if enum := field.Tag.Get("enum"); enum != "" {
+			return strings.Split(enum, ",")
+		}
+	}
+	return nil
+}
+
 // withField is an event whose n-th value of a path is another one; false where it is no event then, or the same.
 func withField(t *testing.T, e event.Event, path string) (event.Event, bool) {
 	t.Helper()
 	v := decoded(t, e)
 	changed := false
 	fieldsOf(v, "", func(at string, value any, set func(any)) {
-		if to := another(value); at == path && !changed && to != nil {
+		to := another(value)
+		for _, member := range enumAt(reflect.TypeOf(e), strings.Split(strings.ReplaceAll(strings.TrimPrefix(path, "."), "[]", ""), ".")) {
+			if member != value {
+				to = member // one that the schema takes
+			}
+		}
+		if at == path && !changed && to != nil {
 			set(to)
 			changed = true
 		}
