@@ -39,6 +39,16 @@ func (e *RolledBackError) Error() string {
 		"No checkpoint is signed, because it would contradict what others hold. Bring the log back that has these receipts; docs/transparency.md says what else can be done", e.Signed, e.Here)
 }
 
+// ForgottenTreeError means that the log has checkpoints, and that nothing beside the keys says which the largest is: the log and the keys
+// were restored, or the keys alone were copied.
+type ForgottenTreeError struct{ Here string }
+
+func (e *ForgottenTreeError) Error() string {
+	return fmt.Sprintf("this log has checkpoints, the newest %q, and the key folder has no file signed-tree that says which was signed last: log or keys come from a backup, or from another machine. "+
+		"No checkpoint is signed, because a larger one may be in others' hands. Write the first three lines of the newest checkpoint that witnesses, users or you hold into signed-tree "+
+		"(this log's own if there is no newer): docs/operating.md, log and keys are lost", e.Here)
+}
+
 // Checkpoints signs checkpoints of the transparency log. Several processes may do so at once: the stream of checkpoints decides, and
 // each tree is continued from the one in the last checkpoint, by the events that come after its last leaf. All fields but Memory are
 // required. Its methods are for one goroutine.
@@ -50,6 +60,7 @@ type Checkpoints struct {
 
 	revision event.Revision // up to which the stream of checkpoints is known to exist
 	gathered gathered
+	unsigned bool // the log had no checkpoint when this process first looked
 }
 
 // gathered are leaves that no checkpoint covers.
@@ -110,8 +121,8 @@ func (c *Checkpoints) end(ctx context.Context) (event.Revision, error) {
 }
 
 // Sign signs a checkpoint over the leaves that the log has after the last one, at most MaxNewLeaves. more tells that there may be
-// others. It signs nothing where there is no leaf, and where another process was first. Errors: those of the log and of Signer, and
-// *RolledBackError.
+// others. It signs nothing where there is no leaf, and where another process was first. Errors: those of the log and of Signer,
+// *RolledBackError and *ForgottenTreeError.
 func (c *Checkpoints) Sign(ctx context.Context, in Intent) (more bool, err error) {
 	leave, err := c.Log.Enter(ctx, transparency.Stream)
 	if err != nil {
@@ -120,6 +131,9 @@ func (c *Checkpoints) Sign(ctx context.Context, in Intent) (more bool, err error
 	defer leave()
 	state, revision, err := c.Last(ctx)
 	if err != nil {
+		return false, err
+	}
+	if _, _, err := c.signedTree(state); err != nil {
 		return false, err
 	}
 	if err := c.gather(ctx, state); err != nil || len(c.gathered.entries) == 0 {
@@ -192,7 +206,7 @@ func (g *gathered) add(r event.Recorded) error {
 // command signs the tree with the gathered leaves.
 func (c *Checkpoints) command(state transparency.State, signer *receipt.Signer) (transparency.Sign, error) {
 	origin := state.OriginOr(c.Origin)
-	body, err := c.remembered(origin, state.Tree)
+	body, err := c.remembered(origin, state)
 	if err != nil {
 		return transparency.Sign{}, err
 	}
@@ -202,16 +216,38 @@ func (c *Checkpoints) command(state transparency.State, signer *receipt.Signer) 
 	}, nil
 }
 
+// signedTree returns the largest tree of the log that was signed, and its size; empty where none was. It is a *ForgottenTreeError where
+// the log has checkpoints and none of its trees is remembered.
+func (c *Checkpoints) signedTree(state transparency.State) (body string, size int64, err error) {
+	if c.Memory == nil {
+		return "", 0, nil
+	}
+	if body, err = c.Memory.Load(); err != nil {
+		return "", 0, err
+	}
+	size, known := transparency.SizeOfBody(state.OriginOr(c.Origin), body)
+	if known {
+		return body, size, nil
+	}
+	if state.Last.Size == 0 { // a new log: what the keys signed of another one says nothing
+		c.unsigned = true
+		return "", 0, nil
+	}
+	body = transparency.Body(state.Last.Origin, state.Last.Size, state.Tree.Root())
+	if !c.unsigned {
+		return "", 0, &ForgottenTreeError{Here: body}
+	}
+	return body, state.Last.Size, c.Memory.Store(body) // another process, with a key folder of its own, was first
+}
+
 // remembered returns the body of the tree with the gathered leaves, once it is remembered as signed. It is a *RolledBackError where
 // another tree was signed that this one does not continue.
-func (c *Checkpoints) remembered(origin string, tree transparency.Tree) (body string, err error) {
-	signed := ""
-	if c.Memory != nil {
-		if signed, err = c.Memory.Load(); err != nil {
-			return "", err
-		}
+func (c *Checkpoints) remembered(origin string, state transparency.State) (body string, err error) {
+	signed, size, err := c.signedTree(state)
+	if err != nil {
+		return "", err
 	}
-	size, known := transparency.SizeOfBody(origin, signed)
+	tree, known := state.Tree, signed != ""
 	met := !known || size < tree.Size
 	bodyOf := func() string { return transparency.Body(origin, tree.Size, tree.Root()) }
 	if known && size == tree.Size && tree.Size > 0 {

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"strings"
 	"testing"
 	"time"
 
@@ -247,5 +248,61 @@ func TestCosignaturesAreKeptWithTheirCheckpoint(t *testing.T) {
 	}
 	if state, revision, err := c.Last(t.Context()); err != nil || len(state.Cosignatures) != 0 || revision != 2 || state.Last.Size != 2 {
 		t.Errorf("%+v %d %v", state, revision, err)
+	}
+}
+
+// TestATreeThatWasForgottenIsNotSigned: given a log with checkpoints, when nothing beside the keys says which tree was signed last, or what
+// stands there is of no tree of this log, then nothing is signed, at once and without a new leaf, until somebody says it.
+func TestATreeThatWasForgottenIsNotSigned(t *testing.T) {
+	memories, store := &rememberedTree{}, memory.New(domain.Catalogue())
+	sign := func(on *memory.Store) error {
+		_, err := (&commands.Checkpoints{Log: on, Origin: "o", Signer: transparencySigner, Memory: memories}).Sign(t.Context(), transparencyIntent())
+		return err
+	}
+	appendSealed(t, store, 1)
+	if err := sign(store); err != nil {
+		t.Fatal(err)
+	}
+	first := memories.body
+	for _, lost := range []string{"", "o\n", "another log\n1\nroot\n"} {
+		memories.body = lost
+		var forgotten *commands.ForgottenTreeError
+		if err := sign(store); !errors.As(err, &forgotten) || forgotten.Here != first || memories.body != lost {
+			t.Errorf("with %q beside the keys: %v", lost, err)
+		}
+	}
+	appendSealed(t, store, 2)
+	memories.body = ""
+	if err := sign(store); err == nil {
+		t.Error("a new leaf was signed")
+	}
+	history, err := store.Read(t.Context(), transparency.Stream)
+	if err != nil || len(history.Events) != 1 {
+		t.Fatalf("%d checkpoints, %v", len(history.Events), err)
+	}
+	memories.body = first
+	if err := sign(store); err != nil || memories.body == first {
+		t.Errorf("when it was said: %v", err)
+	}
+	// A process that was there before the first checkpoint, with a key folder of its own, goes on when the one that signed it is gone.
+	shared, other := memory.New(domain.Catalogue()), &rememberedTree{}
+	standby := &commands.Checkpoints{Log: shared, Origin: "o", Signer: transparencySigner, Memory: other}
+	if _, err := standby.Sign(t.Context(), transparencyIntent()); err != nil {
+		t.Fatal(err)
+	}
+	memories.body = ""
+	for id := range int64(2) {
+		appendSealed(t, shared, id+1)
+		if id == 0 {
+			if err := sign(shared); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	if _, err := standby.Sign(t.Context(), transparencyIntent()); err != nil || !strings.HasPrefix(other.body, "o\n2\n") {
+		t.Errorf("another process: %v, it remembers %q", err, other.body)
+	}
+	if err := sign(memory.New(domain.Catalogue())); err != nil {
+		t.Errorf("a new log with these keys: %v", err)
 	}
 }

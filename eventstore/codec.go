@@ -1,6 +1,8 @@
 package eventstore
 
 import (
+	"time"
+
 	"errors"
 	"fmt"
 	"strings"
@@ -35,6 +37,7 @@ type Raw struct {
 	Stream   string
 	Revision event.Revision
 	Position event.Position
+	Created  time.Time // the server's stamp
 }
 
 // DecodeError is returned for a stored event whose name is in the catalogue and whose

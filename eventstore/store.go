@@ -484,7 +484,7 @@ func readHead(ctx context.Context, client *esdb.Client) (event.Position, error) 
 func rawOf(e *esdb.RecordedEvent) Raw {
 	return Raw{
 		ID: e.EventID, Name: e.EventType, Data: e.Data, Metadata: e.UserMetadata,
-		Stream: e.StreamID, Revision: event.Revision(e.EventNumber),
+		Stream: e.StreamID, Revision: event.Revision(e.EventNumber), Created: e.CreatedDate,
 		Position: positionOf(e.Position),
 	}
 }

@@ -22,6 +22,7 @@ import (
 	"reckon/eventstore/node/eventlog"
 	"reckon/internal/blobs"
 	"reckon/internal/progress"
+	"reckon/internal/witness"
 	"reckon/projections/auditor"
 )
 
@@ -44,6 +45,8 @@ type auditLogCmd struct {
 	Blobs           string        `help:"The blobs: their folder, or s3://BUCKET/PREFIX as serve takes it; default: blobs in the data folder. none: they are not looked at." placeholder:"DIR"`
 	Keys            string        `help:"File with the public keys that were handed out, as /.well-known/ and the API serve them (JWK set), kept where the operator cannot write." type:"path" placeholder:"FILE"`
 	Anchor          []string      `help:"File with the output of an earlier reckon node verify, kept where the operator cannot write; may be given more than once." type:"path" placeholder:"FILE"`
+	Checkpoint      []string      `help:"File with a checkpoint of the transparency log, as GET /transparency/checkpoint or a witness showed it, kept where the operator cannot write; may be given more than once." type:"path" placeholder:"FILE"`
+	WitnessKey      []string      `help:"Verifier key of a witness (NAME+ID+KEY), from the witness itself: its cosignatures are verified; may be given more than once." sep:"none" placeholder:"VKEY"`
 	ReadModels      string        `help:"Database whose read models are compared row by row: sqlite:PATH or postgres://…; default: readmodels.db in the data folder. none: none are." placeholder:"ADDRESS"`
 	Recheck         bool          `help:"Have the kernel judge the export of every certificate once more; it needs the blobs."`
 	RecheckTimeout  time.Duration `help:"Give up on one certificate after this long." default:"1h" placeholder:"D"`
@@ -61,6 +64,9 @@ func (c *auditLogCmd) Run() error {
 	config := auditor.Config{Reader: audit.Reader{Catalogue: domain.Catalogue(), Unmarshal: eventstore.Unmarshal}}
 	var err error
 	if config.OutsideKeys, err = readKeySet(c.Keys); err != nil {
+		return err
+	}
+	if err := c.readWitnessed(&config); err != nil {
 		return err
 	}
 	var closeSource func()
@@ -296,20 +302,52 @@ func (c *auditLogCmd) readModels(hasBlobs bool) string {
 	return c.ReadModels
 }
 
-// readKeySet reads a JWK set of Ed25519 keys (RFC 7517, RFC 8037); nil without a file.
-func readKeySet(path string) (map[string]ed25519.PublicKey, error) {
-	const maxBytes = 1 << 20
-	if path == "" {
-		return nil, nil
+// readWitnessed reads the checkpoints that were kept, and the keys of witnesses.
+func (c *auditLogCmd) readWitnessed(config *auditor.Config) error {
+	for _, path := range c.Checkpoint {
+		content, err := readBounded(path, audit.MaxCheckpointBytes)
+		if err != nil {
+			return err
+		}
+		kept, err := audit.ParseCheckpoint(string(content))
+		if err != nil {
+			return fmt.Errorf("--checkpoint %s: %w; give the answer of GET /transparency/checkpoint as it was served", path, err)
+		}
+		config.Checkpoints = append(config.Checkpoints, kept)
 	}
+	for _, text := range c.WitnessKey {
+		key, err := witness.ParseKey(text)
+		if err != nil {
+			return fmt.Errorf("--witness-key %q: %w; `reckon witness` prints it at its start", text, err)
+		}
+		config.Witnesses = append(config.Witnesses, audit.Witness{Name: key.Name(), Public: key.Public()})
+	}
+	return nil
+}
+
+// readBounded reads a file of at most so many bytes.
+func readBounded(path string, maxBytes int64) ([]byte, error) {
 	file, err := os.Open(path)
 	if err != nil {
 		return nil, err
 	}
 	defer func() { _ = file.Close() }() // it was only read
 	content, err := io.ReadAll(io.LimitReader(file, maxBytes+1))
+	if err == nil && int64(len(content)) > maxBytes {
+		err = fmt.Errorf("%s is longer than %d bytes", path, maxBytes)
+	}
+	return content, err
+}
+
+// readKeySet reads a JWK set of Ed25519 keys (RFC 7517, RFC 8037); nil without a file.
+func readKeySet(path string) (map[string]ed25519.PublicKey, error) {
+	const maxBytes = 1 << 20
+	if path == "" {
+		return nil, nil
+	}
+	content, err := readBounded(path, maxBytes)
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("--keys: %w", err)
 	}
 	var set struct {
 		Keys []struct {
@@ -317,12 +355,7 @@ func readKeySet(path string) (map[string]ed25519.PublicKey, error) {
 			X   string `json:"x"`
 		} `json:"keys"`
 	}
-	if len(content) > maxBytes {
-		err = fmt.Errorf("it is longer than %d bytes", maxBytes)
-	} else {
-		err = json.Unmarshal(content, &set)
-	}
-	if err == nil && len(set.Keys) == 0 {
+	if err = json.Unmarshal(content, &set); err == nil && len(set.Keys) == 0 {
 		err = errors.New("it has no keys")
 	}
 	byKID := map[string]ed25519.PublicKey{}
@@ -353,6 +386,28 @@ func showAudit(display *progress.Display, p auditor.Progress) {
 	})
 }
 
+// transparencyLine says how far the transparency log was signed, and by whom cosigned.
+func transparencyLine(t audit.Transparency) string {
+	if t.Leaves == 0 {
+		return ""
+	}
+	line := fmt.Sprintf("  transparency log: %d leaves, %d checkpoints", t.Leaves, t.Checkpoints)
+	if t.Checkpoints > 0 {
+		line += fmt.Sprintf(", the newest of %d leaves with root %q", t.Signed, t.Root)
+	}
+	for _, by := range t.Cosigned {
+		verified := "not verified: give --witness-key"
+		if by.Verified {
+			verified = "verified"
+		}
+		line += fmt.Sprintf("; cosigned by %q up to %d leaves (%s)", by.Witness, by.Size, verified)
+	}
+	if t.Kept > 0 {
+		line += fmt.Sprintf("; %d kept checkpoints compared", t.Kept)
+	}
+	return line + "\n"
+}
+
 // printAudit prints a report for people.
 func printAudit(out io.Writer, r auditor.Report, hasBlobs bool) error {
 	var b strings.Builder
@@ -360,6 +415,7 @@ func printAudit(out io.Writer, r auditor.Report, hasBlobs bool) error {
 	fmt.Fprintf(&b, "log %s, up to position %d: %d events in %d streams, in %s\n", r.LogID, r.Position, c.Events, c.Streams, r.Elapsed.Round(time.Millisecond))
 	fmt.Fprintf(&b, "  %d accounts, %d runs, %d receipts, %d signatures, %d jobs, %d slots and %d refunds, %d uploads, %d certificates, %d invoices\n",
 		c.Accounts, c.Runs, c.Receipts, c.Signatures, c.Jobs, c.Slots, c.Refunds, c.Uploads, c.Certificates, c.Invoices)
+	b.WriteString(transparencyLine(r.Transparency))
 	for _, state := range checkStates(r, hasBlobs) {
 		fmt.Fprintf(&b, "  %-12s %s\n", state.Name, state)
 	}

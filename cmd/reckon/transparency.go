@@ -33,34 +33,14 @@ func (s *service) makeTransparency(ctx context.Context) error {
 	if s.writeSide.signing == nil {
 		return nil
 	}
-	signing := &commands.Checkpoints{Log: s.log.store, Origin: origin, Signer: s.writeSide.signing.Signer, Memory: s.writeSide.signing.ring.SignedTree()}
-	if err := s.warnOfForgottenTree(ctx, signing); err != nil {
-		return err
-	}
 	checkpoints := &reactions.Checkpoints{
-		Commands: signing,
+		Commands: &commands.Checkpoints{Log: s.log.store, Origin: origin, Signer: s.writeSide.signing.Signer, Memory: s.writeSide.signing.ring.SignedTree()},
 		Interval: s.config.CheckpointInterval, Clock: systemClock{}, Logger: s.logger, Build: buildRevision(),
 	}
 	if len(peers) > 0 {
 		checkpoints.Witnesses = witness.NewClient(peers, s.readSide.models.Transparency.ProveGrowth)
 	}
 	s.life.Add(lifecycle.Part{Name: "transparency log", Run: checkpoints.Run})
-	return nil
-}
-
-// warnOfForgottenTree says that nothing beside the log knows the largest tree that was signed: a log that was restored to an earlier state
-// cannot be told from a whole one then.
-func (s *service) warnOfForgottenTree(ctx context.Context, signing *commands.Checkpoints) error {
-	remembered, err := signing.Memory.Load()
-	if err != nil || remembered != "" {
-		return err
-	}
-	state, _, err := signing.Last(ctx)
-	if err != nil || state.Last.Size == 0 {
-		return err
-	}
-	s.logger.WarnContext(ctx, "the log has checkpoints, and the key folder does not remember the largest tree that was signed (signed-tree): it is begun anew from the log. "+
-		"If this log was restored, end this server at once and compare: docs/transparency.md, \"A log that was rolled back\"", "size", state.Last.Size, "folder", s.config.KeyFolder())
 	return nil
 }
 

@@ -238,6 +238,33 @@ func TestEachChangeIsFoundWhereItIs(t *testing.T) {
 			e.Signature = base64.StdEncoding.EncodeToString(make([]byte, 64))
 		})},
 		{"cosignatures of another checkpoint", audit.KindCheckpoint, edit("checkpoint.cosigned", 2, func(e *transparency.Cosigned) { e.Size-- })},
+		{"a cosignature that was invented", audit.KindCosignature, edit("checkpoint.cosigned", 2, func(e *transparency.Cosigned) {
+			e.Cosignatures = []string{audittest.Cosign("another tree", time.Unix(1, 0))}
+		})},
+		{"leaves whose checkpoint was removed", audit.KindNoCheckpoint, func(l *audittest.Log) *audittest.Logged {
+			l.Remove(l.Find("checkpoint.cosigned", 2))
+			l.Remove(l.Find("checkpoint.signed", 2))
+			return l.Find("receipt.sealed", 3)
+		}},
+		{"no checkpoint at all", audit.KindNoCheckpoint, func(l *audittest.Log) *audittest.Logged {
+			l.RemoveStream(transparency.Stream)
+			return l.Find("receipt.sealed", 1)
+		}},
+		{"cosignatures that were removed", audit.KindNotCosigned, func(l *audittest.Log) *audittest.Logged {
+			l.Remove(l.Find("checkpoint.cosigned", 2))
+			l.Now = l.Now.Add(time.Hour)
+			l.Add("runids", "", run.Reserved{Process: audittest.Process})
+			return l.Find("checkpoint.signed", 2)
+		}},
+		{"cosignatures of another witness in their place", audit.KindNotCosigned, func(l *audittest.Log) *audittest.Logged {
+			for n := range 2 {
+				e := l.Find("checkpoint.cosigned", n+1)
+				cosigned := e.Event.(transparency.Cosigned)
+				cosigned.Cosignatures = []string{"— evil.example/1 " + base64.StdEncoding.EncodeToString(make([]byte, 4+8+ed25519.SignatureSize))}
+				e.Event = cosigned
+			}
+			return l.Find("checkpoint.signed", 1)
+		}},
 		{"a witness twice", audit.KindCheckpoint, edit("checkpoint.cosigned", 2, func(e *transparency.Cosigned) { e.Cosignatures = append(e.Cosignatures, e.Cosignatures...) })},
 		{"an agent that was changed after a migration", audit.KindMigration, func(l *audittest.Log) *audittest.Logged {
 			_, named := migrated(t, l)
@@ -304,6 +331,34 @@ func TestEachChangeIsFoundWhereItIs(t *testing.T) {
 		{"a signature that was removed", audit.KindUnsigned, edit("receipt.sealed", 1, func(e *run.Sealed) { e.Signature, e.KID, e.UnsignedReason = "", "", "no key" })},
 		{"a receipt that was removed", audit.KindNoReceipt, removed("receipt.sealed", 1, at("run.evaluated", 1))},
 		{"a receipt of no run", audit.KindNoRunSealed, removed("run.evaluated", 1, at("receipt.sealed", 1))},
+
+		{"a start before its claim", audit.KindTime, edit("job.claimed", 1, func(e *job.WasClaimed) { e.StartedAt = "2026-08-01T06:00:00.000Z" })},
+		{"an end before its append", audit.KindTime, edit("job.succeeded", 1, func(e *job.HasSucceeded) { e.FinishedAt = "2026-08-01T06:00:00.000Z" })},
+		{"a command dated back", audit.KindTimeOrder, editMetadata("account.registered", 2, func(m *event.Metadata) { m.At = m.At.Add(-6 * time.Hour) })},
+		{"a stamp dated back", audit.KindTimeOrder, func(l *audittest.Log) *audittest.Logged {
+			e := l.Find("account.registered", 2)
+			e.Created = e.Created.Add(-10 * time.Hour)
+			return e
+		}},
+		{"a correlation that is no id", audit.KindCause, editMetadata("account.registered", 2, func(m *event.Metadata) { m.Correlation = "8538b282-7144-45c1Qab79-000000000000" })},
+		{"a line in other words", audit.KindIncomplete, edit("invoice.issued", 1, func(e *billing.Issued) {
+			e.Lines = slices.Clone(e.Lines)
+			e.Lines[0].Description = "pro, Qonth"
+		})},
+
+		{"a log that is begun twice", audit.KindIdentity, func(l *audittest.Log) *audittest.Logged {
+			again := l.CopyOf(l.Find("$reckon-log-created", 1))
+			l.Events = append(l.Events, again)
+			return again
+		}},
+		{"a log without its name", audit.KindIdentity, removed("reckon.log_named", 1, func(*audittest.Log) *audittest.Logged { return nil })},
+		{"an actor with a token that was never minted", audit.KindActor, editMetadata("run.evaluated", 1, func(m *event.Metadata) { m.Actor = "token:" + audittest.Sum(nil) })},
+		{"a token that was removed", audit.KindActor, func(l *audittest.Log) *audittest.Logged {
+			e := l.Find("run.evaluated", 1)
+			e.Metadata.Requester = "token:" + l.Find("token.minted", 1).Event.(token.Minted).TokenID
+			l.RemoveStream(l.Find("token.minted", 1).Stream)
+			return e
+		}},
 
 		{"a slot under another id", audit.KindSlot, edit("slots.spent", 1, func(e *slots.Spent) { e.SlotID = stranger })},
 		{"a slot of another day", audit.KindSlot, edit("slots.spent", 1, func(e *slots.Spent) { e.Day = "2026-08-09" })},
@@ -425,7 +480,7 @@ func TestEachChangeIsFoundWhereItIs(t *testing.T) {
 		})
 	}
 	// These are reached by the tests below, and those of auditor/ by its own.
-	elsewhere := []audit.Kind{audit.KindPosition, audit.KindRevision, audit.KindKeyOutside, audit.KindKeySince, audit.KindNotCompared, audit.KindKeyAbsent, audit.KindNotChecked, audit.KindUnderWay,
+	elsewhere := []audit.Kind{audit.KindPosition, audit.KindRevision, audit.KindKeyOutside, audit.KindKeySince, audit.KindNotCompared, audit.KindKeyAbsent, audit.KindNotChecked, audit.KindUnderWay, audit.KindCheckpointKept,
 		audit.KindUnreadable, audit.KindAnchor, audit.KindNoAnchor, audit.KindRow, audit.KindRowMissing, audit.KindRowExtra, audit.KindTableState, audit.KindTableBehind, audit.KindContradicted, audit.KindNotReproduced,
 		audit.KindVerdict, audit.KindVerdictNotReproduced, audit.KindNotReverified}
 	for kind := range audit.Kinds() {
@@ -465,6 +520,7 @@ func TestKeysThatWereHandedOut(t *testing.T) {
 		t.Errorf("the keys of the log: %v", findings)
 	}
 	forged := audittest.New("the operator's other key")
+	forged.AddName()
 	forged.PublishKey(forged.Signer)
 	forged.Add("keys", "", keys.Activated{KID: forged.KID, At: forged.At()})
 	forged.Add("account-"+audittest.Alice, audittest.Alice, account.Registered{Account: audittest.Alice, Plan: "free"})
@@ -475,7 +531,7 @@ func TestKeysThatWereHandedOut(t *testing.T) {
 		t.Errorf("without keys from outside: %v", findings)
 	}
 	findings := audittest.Audit(t, forged, outside)
-	if !has(findings, audit.KindKeyOutside, 1) || !has(findings, audit.KindKeyAbsent, 0) {
+	if !has(findings, audit.KindKeyOutside, 2) || !has(findings, audit.KindKeyAbsent, 0) {
 		t.Errorf("%v", findings)
 	}
 }

@@ -30,6 +30,7 @@ const (
 	checkSchema       = "schema"
 	checkMigration    = "migration"
 	checkOrder        = "order"
+	checkTimes        = "times"
 	checkLegal        = "legality"
 	checkAccounts     = "accounts"
 	checkKeys         = "keys"
@@ -53,16 +54,17 @@ func Checks() []CheckInfo {
 		{checkSchema, "every event is one of the catalogue, of a known version, in the very bytes that the service writes for what it says, with ids, times and names in their forms"},
 		{CheckBlobs, "every text and file that an event names is in the blob store with its SHA-256 and size"},
 		{checkOrder, "positions rise, revisions have no gap, no event id stands twice, every cause is an earlier event of the same correlation, and an event stands in the stream and account that it names"},
+		{checkTimes, "the times that one command has written are one; where those of different commands and the stamps of records contradict each other, a clock was set, or a time was changed: a note"},
 		{checkLegal, "the decider of each stream could have decided each of its events, given those before it: no run sealed twice, no job finished twice, claimed by two, or continued after its end"},
-		{checkAccounts, "whatever is done for an account is done for one that was registered and not closed, on a plan that was in force, and nothing of a closed one goes on"},
+		{checkAccounts, "whatever is done for an account is done for one that was registered and not closed, on a plan that was in force, with a token that was minted, if with one, and nothing of a closed one goes on"},
 		{checkKeys, "a key's id is its thumbprint, it seals only after it was published for its time, and the log's keys are those that were handed out (--keys)"},
 		{checkReceipts, "every answer has one receipt, whose canonical bytes are those of the run, whose id is their SHA-256, and whose signature verifies under a key that sealed then"},
 		{checkSlots, "every slot of an account's day is spent once for one job, every job has its slot, and each refund, and no other, is due by one of the three rules"},
 		{checkOutcomes, "what a job published is byte for byte what its terminal event carries, under the id fixed when its slot was spent, and nothing is published of a job that ended otherwise"},
 		{checkProofs, "a certificate is about the upload's bytes, for the job and account that submitted them, and its digests are those of its texts"},
 		{checkBilling, "periods, prices, credit, invoices, payments and the plan in force follow from the subscription's events by docs/billing.md, numbers have no gaps, and a quote that was honoured could be issued then"},
-		{checkTransparency, "every checkpoint is the Merkle tree of the receipts and certificates before it, in the log's order, larger than the one before, and signed by a key that sealed then; cosignatures are of the checkpoint that they follow"},
-		{checkMigration, "a log that was migrated has the very events that were copied, in their order, and is no unfinished copy"},
+		{checkTransparency, "every checkpoint is the Merkle tree of the receipts and certificates before it, in the log's order, larger than the one before, and signed by a key that sealed then; every leaf is covered 15 minutes later; cosignatures are of the checkpoint that they follow, and those of a known witness verify (--witness-key); what others kept of it is in the log (--checkpoint)"},
+		{checkMigration, "a log has its name, and is begun once; one that was migrated has the very events that were copied, in their order, and is no unfinished copy"},
 		{CheckRecheck, "the kernel of this binary says of each certificate's export what the certificate says (--recheck); where it does not finish, the verdict is not reproduced, and not contradicted"},
 		{CheckReverify, "the checker says of each answer what the verdicts in the log say (--reverify); where it decides nothing, a verdict is not reproduced, and not contradicted"},
 		{CheckTables, "each row of each read model is what the service's own projections make of the log up to the model's checkpoint"},
@@ -78,6 +80,10 @@ func NeedsBlobs(check string) bool {
 type Config struct {
 	// OutsideKeys are public keys that were handed out, by kid, kept where the operator cannot write; nil: there are none.
 	OutsideKeys map[string]ed25519.PublicKey
+	// Checkpoints of the transparency log that users or witnesses kept.
+	Checkpoints []Checkpoint
+	// Witnesses by whom cosignatures are verified; those of others are only counted.
+	Witnesses []Witness
 	// Defer runs work that needs no order, on other goroutines; what it returns are findings. nil: it is run at once.
 	Defer func(work func() []Finding)
 	// Certified is called with every certificate whose texts and job are known, in order; nil: nobody asks.
@@ -88,9 +94,10 @@ type Config struct {
 
 // Auditor takes the items of a log in its order. Its methods are called by one goroutine.
 type Auditor struct {
-	pass   *pass
-	checks []check
-	ended  bool
+	pass         *pass
+	checks       []check
+	transparency *transparencyCheck
+	ended        bool
 }
 
 // Counts is what an audit has looked at.
@@ -120,9 +127,10 @@ func New(c Config) *Auditor {
 	keys := newKeyCheck(p)
 	jobs := newLegalCheck(p)
 	accounts := newAccountCheck(p, jobs)
-	return &Auditor{pass: p, checks: []check{
-		newOrderCheck(p), jobs, accounts, keys, newReceiptCheck(p, keys), newSlotCheck(p, jobs), newOutcomeCheck(p, jobs), newProofCheck(p, jobs),
-		newBillingCheck(p, accounts), newTransparencyCheck(p, keys), newMigrationCheck(p),
+	leaves := newTransparencyCheck(p, keys)
+	return &Auditor{pass: p, transparency: leaves, checks: []check{
+		newOrderCheck(p), newTimeCheck(p), jobs, accounts, keys, newReceiptCheck(p, keys), newSlotCheck(p, jobs), newOutcomeCheck(p, jobs), newProofCheck(p, jobs),
+		newBillingCheck(p, accounts), leaves, newMigrationCheck(p),
 	}}
 }
 
@@ -161,6 +169,9 @@ func (a *Auditor) End() ([]Finding, Counts) {
 	}
 	return a.pass.findings, a.pass.counts
 }
+
+// Transparency says how far the transparency log was signed and cosigned.
+func (a *Auditor) Transparency() Transparency { return a.transparency.state }
 
 // pass is what the checks share: where findings go.
 type pass struct {

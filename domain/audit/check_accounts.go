@@ -22,6 +22,7 @@ type accountCheck struct {
 	p        *pass
 	jobs     *legalCheck
 	accounts map[string]*accountState
+	tokens   map[string]bool // ids of those that were minted
 }
 
 type accountState struct {
@@ -35,11 +36,18 @@ type accountState struct {
 }
 
 func newAccountCheck(p *pass, jobs *legalCheck) *accountCheck {
-	return &accountCheck{p: p, jobs: jobs, accounts: map[string]*accountState{}}
+	return &accountCheck{p: p, jobs: jobs, accounts: map[string]*accountState{}, tokens: map[string]bool{}}
 }
 
 func (c *accountCheck) take(it *Item) {
+	for _, actor := range []string{it.Metadata.Actor, it.Metadata.Requester} {
+		if id, isToken := strings.CutPrefix(actor, "token:"); isToken && !c.tokens[id] {
+			c.p.found(checkAccounts, KindActor, it.Recorded, "an actor whose token was minted before", shown(actor))
+		}
+	}
 	switch e := it.Event.(type) {
+	case token.Minted:
+		c.tokens[e.TokenID] = true
 	case account.Registered:
 		c.register(it, e)
 		return

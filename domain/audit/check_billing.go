@@ -338,10 +338,17 @@ func (s step) expectInvoice(left replacement) {
 	}}
 }
 
-// sameLine compares what lines ask for, without their words.
-func sameLine(a, b billing.Line) bool {
-	a.Description, b.Description = "", ""
-	return a == b
+// sameLine compares a line that is due with one that was issued.
+func sameLine(due, issued billing.Line) bool {
+	switch due.Kind {
+	case billing.LinePeriod:
+		due.Description = fmt.Sprintf("%s, %s", due.Plan, due.Period)
+	case billing.LineUsed:
+		due.Description = fmt.Sprintf("%s, used part of a %s", due.Plan, due.Period)
+	case billing.LineCredit:
+		due.Description = "credit"
+	}
+	return due == issued
 }
 
 func (s step) issue(e billing.Issued) {

@@ -20,6 +20,12 @@ const (
 	movedName      = "reckon.log_moved"
 )
 
+// The first record of a node's log (docs/log-format.md).
+const (
+	nodeStream  = "$reckon-log"
+	nodeCreated = "$reckon-log-created"
+)
+
 // removedName is what a migration calls an event whose payload its source had removed.
 const (
 	removedName   = "reckon.payload_removed"
@@ -91,6 +97,11 @@ func newMigrationCheck(p *pass) *migrationCheck { return &migrationCheck{p: p, s
 
 func (c *migrationCheck) take(it *Item) {
 	switch {
+	case it.Stream == nodeStream:
+		if it.Name != nodeCreated || it.Position.Commit != 1 {
+			c.p.found(checkMigration, KindIdentity, it.Recorded, nodeCreated+" as the first record of a node's log, and nothing else in "+nodeStream, shown(it.Name))
+		}
+		return
 	case it.Stream == identityStream:
 		c.takeName(it)
 		return
@@ -133,6 +144,9 @@ func (c *migrationCheck) compare() {
 func (c *migrationCheck) end() {
 	for _, one := range c.claims {
 		c.p.found(checkMigration, KindMigration, one.by, fmt.Sprintf("%d events that were copied", one.Digested), fmt.Sprintf("%d", c.events))
+	}
+	if c.before == "" && c.p.counts.Runs+c.p.counts.Jobs > 0 {
+		c.p.note(checkMigration, KindIdentity, identityName+", which a server writes before it serves", "no such event")
 	}
 	if c.before == copyingName {
 		c.p.found(checkMigration, KindMigration, c.unready, "a copy that was finished and compared", "a copy that `reckon migrate` has not finished")

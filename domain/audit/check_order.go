@@ -66,8 +66,8 @@ func (c *orderCheck) takeRevision(it *Item) {
 
 func (c *orderCheck) takeCause(it *Item, correlation eventID) {
 	m := it.Metadata
-	if m.Correlation == "" {
-		c.p.found(checkOrder, KindCause, it.Recorded, "the id of the command that it all began with ($correlationId)", "none")
+	if _, isUUID := parseID(m.Correlation); !isUUID {
+		c.p.found(checkOrder, KindCause, it.Recorded, "the id of the command that it all began with ($correlationId), a UUID", shown(m.Correlation))
 	}
 	if m.Causation == "" {
 		if strings.HasPrefix(m.Actor, "reaction:") && m.Actor != "reaction:renew_subscriptions" {

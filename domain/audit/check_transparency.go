@@ -20,11 +20,41 @@ import (
 type transparencyCheck struct {
 	p       *pass
 	keys    *keyCheck
-	size    int64      // leaves in subtrees
-	perfect []subtree  // of the tree of the last checkpoint, the largest first
+	tree    tree       // of the last checkpoint
 	after   []leafItem // leaves that no checkpoint covers
 	last    transparency.Signed
 	cosigns map[string]bool // witnesses of the last checkpoint
+	state   Transparency
+	// whole is the tree of all leaves, which is made where checkpoints were kept, and compared at their sizes.
+	whole     tree
+	roots     map[int64]string // of whole, at the sizes of the checkpoints that were kept; empty: not reached
+	listed    map[int64]string // the roots of those of these sizes that the stream has
+	cosigners map[string]int   // places in state.Cosigned
+	uncovered []place          // by witness: the first checkpoint after the last that it cosigned
+}
+
+// tree is a Merkle tree (RFC 6962, section 2.1).
+type tree struct {
+	size    int64
+	perfect []subtree // its complete subtrees, the largest first
+}
+
+// Transparency says what a log's transparency log is, and how far it was signed and cosigned.
+type Transparency struct {
+	Origin      string         `json:"origin"`
+	Leaves      int64          `json:"leaves"`      // in the log
+	Checkpoints int64          `json:"checkpoints"` // in the log
+	Signed      int64          `json:"signed"`      // leaves that the newest checkpoint covers
+	Root        string         `json:"root"`        // of the newest checkpoint, base64
+	Cosigned    []Cosignatures `json:"cosigned"`    // by witness, in the order in which they came first
+	Kept        int            `json:"kept"`        // checkpoints that were kept elsewhere and compared
+}
+
+// Cosignatures are those of one witness.
+type Cosignatures struct {
+	Witness  string `json:"witness"`
+	Size     int64  `json:"size"`     // of the newest checkpoint that it cosigned, in leaves
+	Verified bool   `json:"verified"` // its signature verifies under a key that was given
 }
 
 // subtree is a complete one: of 2^height leaves.
@@ -36,10 +66,16 @@ type subtree struct {
 type leafItem struct {
 	place transparency.LeafPlace
 	hash  [sha256.Size]byte
+	at    place
 }
 
 func newTransparencyCheck(p *pass, keys *keyCheck) *transparencyCheck {
-	return &transparencyCheck{p: p, keys: keys}
+	c := &transparencyCheck{p: p, keys: keys, cosigners: map[string]int{}, roots: map[int64]string{}, listed: map[int64]string{}, uncovered: make([]place, len(p.config.Witnesses))}
+	c.state.Cosigned = []Cosignatures{}
+	for _, kept := range p.config.Checkpoints {
+		c.roots[kept.Size] = ""
+	}
+	return c
 }
 
 func (c *transparencyCheck) take(it *Item) {
@@ -66,20 +102,37 @@ func (c *transparencyCheck) take(it *Item) {
 
 func (c *transparencyCheck) addLeaf(it *Item, lines ...string) {
 	entry := sha256.Sum256([]byte("reckon leaf v1\n" + strings.Join(lines, "\n") + "\n"))
-	c.after = append(c.after, leafItem{transparency.LeafPlace{Stream: it.Stream, Revision: it.Revision}, sha256.Sum256(append([]byte{0}, entry[:]...))})
+	hash := sha256.Sum256(append([]byte{0}, entry[:]...))
+	c.after = append(c.after, leafItem{transparency.LeafPlace{Stream: it.Stream, Revision: it.Revision}, hash, placeOf(it)})
+	c.state.Leaves++
+	if len(c.roots) > 0 {
+		c.whole.add(hash)
+		if _, kept := c.roots[c.whole.size]; kept {
+			c.roots[c.whole.size], _ = c.whole.encoded()
+		}
+	}
 }
 
-// grow puts leaves into the tree.
-func (c *transparencyCheck) grow(leaves []leafItem) {
-	for _, leaf := range leaves {
-		top := subtree{root: leaf.hash}
-		for n := len(c.perfect); n > 0 && c.perfect[n-1].height == top.height; n = len(c.perfect) {
-			top = subtree{top.height + 1, above(c.perfect[n-1].root, top.root)}
-			c.perfect = c.perfect[:n-1]
-		}
-		c.perfect = append(c.perfect, top)
-		c.size++
+func (t *tree) add(leaf [sha256.Size]byte) {
+	top := subtree{root: leaf}
+	for n := len(t.perfect); n > 0 && t.perfect[n-1].height == top.height; n = len(t.perfect) {
+		top = subtree{top.height + 1, above(t.perfect[n-1].root, top.root)}
+		t.perfect = t.perfect[:n-1]
 	}
+	t.perfect = append(t.perfect, top)
+	t.size++
+}
+
+// encoded returns the root of a tree with leaves, and those of its complete subtrees, base64.
+func (t *tree) encoded() (root string, roots []string) {
+	top := t.perfect[len(t.perfect)-1].root
+	roots = make([]string, len(t.perfect))
+	for i, s := range slices.Backward(t.perfect) {
+		if roots[i] = base64.StdEncoding.EncodeToString(s.root[:]); i < len(t.perfect)-1 {
+			top = above(s.root, top)
+		}
+	}
+	return base64.StdEncoding.EncodeToString(top[:]), roots
 }
 
 func above(left, right [sha256.Size]byte) [sha256.Size]byte {
@@ -90,27 +143,24 @@ func (c *transparencyCheck) signed(it *Item, e transparency.Signed) {
 	wrong := func(expected, found string) {
 		c.p.found(checkTransparency, KindCheckpoint, it.Recorded, expected, found)
 	}
-	more := e.Size - c.size
+	c.state.Checkpoints++
+	more := e.Size - c.tree.size
 	switch {
 	case more < 1:
-		wrong(fmt.Sprintf("more than the %d leaves of the checkpoint before", c.size), fmt.Sprintf("%d leaves", e.Size))
+		wrong(fmt.Sprintf("more than the %d leaves of the checkpoint before", c.tree.size), fmt.Sprintf("%d leaves", e.Size))
 		return
 	case more > int64(len(c.after)):
-		wrong(fmt.Sprintf("at most the %d leaves that the log has here", c.size+int64(len(c.after))), fmt.Sprintf("%d leaves", e.Size))
+		wrong(fmt.Sprintf("at most the %d leaves that the log has here", c.tree.size+int64(len(c.after))), fmt.Sprintf("%d leaves", e.Size))
 		return
 	}
 	if last := c.after[more-1].place; last != e.Last {
 		wrong(fmt.Sprintf("%s, revision %d, as the last of %d leaves", last.Stream, last.Revision, e.Size), fmt.Sprintf("%s, revision %d", shown(e.Last.Stream), e.Last.Revision))
 	}
-	c.grow(c.after[:more])
-	c.after = slices.Clone(c.after[more:])
-	root, roots := c.perfect[len(c.perfect)-1].root, make([]string, len(c.perfect))
-	for i, s := range slices.Backward(c.perfect) {
-		if roots[i] = base64.StdEncoding.EncodeToString(s.root[:]); i < len(c.perfect)-1 {
-			root = above(s.root, root)
-		}
+	for _, leaf := range c.after[:more] {
+		c.tree.add(leaf.hash)
 	}
-	derived := base64.StdEncoding.EncodeToString(root[:])
+	c.after = slices.Clone(c.after[more:])
+	derived, roots := c.tree.encoded()
 	if e.Root != derived || !slices.Equal(e.Roots, roots) {
 		wrong(fmt.Sprintf("root %s of the log's first %d leaves, and the roots of its complete subtrees", derived, e.Size), "root "+shown(e.Root))
 	}
@@ -119,6 +169,15 @@ func (c *transparencyCheck) signed(it *Item, e transparency.Signed) {
 	}
 	c.verify(it, e, derived)
 	c.last, c.cosigns = e, map[string]bool{}
+	c.state.Origin, c.state.Signed, c.state.Root = e.Origin, e.Size, e.Root
+	if _, kept := c.roots[e.Size]; kept {
+		c.listed[e.Size] = e.Root
+	}
+	for i := range c.uncovered {
+		if c.uncovered[i].stream == "" {
+			c.uncovered[i] = placeOf(it)
+		}
+	}
 }
 
 // verify checks the signature over the derived tree.
@@ -143,17 +202,100 @@ func (c *transparencyCheck) cosigned(it *Item, e transparency.Cosigned) {
 		return
 	}
 	for _, line := range e.Cosignatures {
-		fields := strings.Split(line, " ")
-		var signature []byte
-		if len(fields) == 3 && fields[0] == "—" {
-			signature, _ = base64.StdEncoding.Strict().DecodeString(fields[2])
-		}
-		if len(signature) != 4+8+ed25519.SignatureSize || c.cosigns[fields[1]] {
+		s, ok := parseSignature(line)
+		if !ok || len(s.signature) != 8+ed25519.SignatureSize || c.cosigns[s.name] {
 			c.p.found(checkTransparency, KindCheckpoint, it.Recorded, "one line with a name and a timestamped signature for each witness (C2SP tlog-cosignature)", shown(line))
 			continue
 		}
-		c.cosigns[fields[1]] = true
+		c.cosigns[s.name] = true
+		c.cosignedBy(it, s)
 	}
 }
 
-func (c *transparencyCheck) end() {}
+// maxCosigners bounds the witnesses that a report lists.
+const maxCosigners = 64
+
+// cosignedBy verifies a cosignature of the last checkpoint if its witness is known. One of another key is as one of an unknown
+// witness: a witness may have changed its key (C2SP signed-note).
+func (c *transparencyCheck) cosignedBy(it *Item, s signatureLine) {
+	body := fmt.Sprintf("%s\n%d\n%s\n", c.last.Origin, c.last.Size, c.last.Root)
+	verified := false
+	for i, w := range c.p.config.Witnesses {
+		switch {
+		case !w.isOf(s):
+		case w.cosigned(s, body):
+			verified, c.uncovered[i] = true, place{}
+		default:
+			c.p.found(checkTransparency, KindCosignature, it.Recorded, "a signature of "+w.Name+" over the checkpoint before", "one that does not verify under its key")
+		}
+	}
+	i, known := c.cosigners[s.name]
+	if !known {
+		if i = len(c.state.Cosigned); i == maxCosigners {
+			return
+		}
+		c.cosigners[s.name] = i
+		c.state.Cosigned = append(c.state.Cosigned, Cosignatures{Witness: s.name})
+	}
+	if now := &c.state.Cosigned[i]; verified || !now.Verified {
+		now.Size, now.Verified = c.last.Size, verified
+	}
+}
+
+func (c *transparencyCheck) end() {
+	// A checkpoint follows in seconds: that one is not there yet is no news, and the report says how far it is.
+	overdue := func(began place) bool { return c.p.newest.Sub(began.at) > patience }
+	if len(c.after) > 0 && c.keys.active != "" && overdue(c.after[0].at) {
+		c.p.unfinished(checkTransparency, KindNoCheckpoint, c.after[0].at, "a checkpoint that covers it", fmt.Sprintf("none for this leaf and %d after it", len(c.after)-1))
+	}
+	for i, w := range c.p.config.Witnesses {
+		if began := c.uncovered[i]; began.stream != "" && overdue(began) {
+			c.p.unfinished(checkTransparency, KindNotCosigned, began, "a cosignature of "+w.Name+" (--witness-key) of this checkpoint or of a later one", "none that verifies")
+		}
+	}
+	for _, kept := range c.p.config.Checkpoints {
+		c.compare(kept)
+	}
+}
+
+// compare compares a checkpoint that was kept with the log.
+func (c *transparencyCheck) compare(kept Checkpoint) {
+	c.state.Kept++
+	name := fmt.Sprintf("the checkpoint of %d leaves that was kept (--checkpoint)", kept.Size)
+	wrong := func(expected, found string) {
+		c.p.note(checkTransparency, KindCheckpointKept, expected, found)
+	}
+	if !c.signedByLog(kept) {
+		wrong(name+" to be signed by a key of the log or of --keys, as "+shown(kept.Origin), "no signature of it that verifies")
+	}
+	switch root := c.roots[kept.Size]; {
+	case root == "":
+		wrong(fmt.Sprintf("at least the %d leaves of %s", kept.Size, name), fmt.Sprintf("%d leaves", c.state.Leaves))
+	case root != kept.Root:
+		wrong(fmt.Sprintf("root %s of %s", kept.Root, name), "root "+root+" of the log's first leaves")
+	case c.listed[kept.Size] != kept.Root:
+		wrong(name+" as an event of the stream "+transparency.Stream, "no such event")
+	}
+	for _, w := range c.p.config.Witnesses {
+		for _, s := range kept.signatures {
+			if w.isOf(s) && !w.cosigned(s, kept.body) {
+				wrong("a signature of "+w.Name+" over "+name, "one that does not verify under its key")
+			}
+		}
+	}
+}
+
+// signedByLog tells whether a key of the log, or one that was handed out, has signed a checkpoint.
+func (c *transparencyCheck) signedByLog(kept Checkpoint) bool {
+	for _, s := range c.keys.byKID {
+		if s.public != nil && kept.signedBy(s.public) {
+			return true
+		}
+	}
+	for _, public := range c.p.config.OutsideKeys {
+		if kept.signedBy(public) {
+			return true
+		}
+	}
+	return false
+}

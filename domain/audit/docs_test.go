@@ -3,7 +3,9 @@ package audit_test
 import (
 	"flag"
 	"fmt"
+	"maps"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 
@@ -46,5 +48,39 @@ func TestEveryKindSaysWhatToDo(t *testing.T) {
 		if info.Remedy == "" || info.Severity != audit.Error && info.Severity != audit.Warning && info.Severity != audit.Note {
 			t.Errorf("%s: %+v", kind, info)
 		}
+	}
+}
+
+// TestDocsListTheFreeFields: the page lists the fields that no check compares, with the reasons of the code.
+func TestDocsListTheFreeFields(t *testing.T) {
+	const page, begin, end = "../../docs/audit.md", "<!-- free fields: domain/audit, FreeFields -->\n", "<!-- end of free fields -->"
+	content, err := os.ReadFile(page)
+	if err != nil {
+		t.Fatal(err)
+	}
+	fields := map[string][]string{} // by reason
+	for name, reason := range audit.FreeFields() {
+		fields[reason] = append(fields[reason], "`"+name+"`")
+	}
+	var rows strings.Builder
+	rows.WriteString("| fields | nothing else in the log follows from them |\n|---|---|\n")
+	for _, reason := range slices.Sorted(maps.Keys(fields)) {
+		slices.Sort(fields[reason])
+		fmt.Fprintf(&rows, "| %s | %s |\n", strings.Join(fields[reason], ", "), reason)
+	}
+	before, rest, found := strings.Cut(string(content), begin)
+	_, after, ends := strings.Cut(rest, end)
+	if !found || !ends {
+		t.Fatal("docs/audit.md has no table of free fields")
+	}
+	want := before + begin + rows.String() + end + after
+	if *update {
+		if err := os.WriteFile(page, []byte(want), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	if want != string(content) {
+		t.Error("docs/audit.md lists other fields: go test ./domain/audit -run TestDocsListTheFreeFields -update")
 	}
 }

@@ -19,6 +19,8 @@ const (
 	KindNotChecked  Kind = "blobs.not_checked"
 	KindNotCompared Kind = "table.not_compared"
 
+	KindIdentity Kind = "log.identity"
+
 	KindPosition    Kind = "order.position"
 	KindRevision    Kind = "order.revision"
 	KindDuplicateID Kind = "order.id_twice"
@@ -26,8 +28,12 @@ const (
 	KindStream      Kind = "event.stream"
 	KindAccount     Kind = "event.account"
 
+	KindTime      Kind = "time.differs"
+	KindTimeOrder Kind = "time.order"
+
 	KindIllegal    Kind = "stream.illegal"
 	KindIncomplete Kind = "stream.incomplete"
+	KindActor      Kind = "account.actor"
 	KindNoAccount  Kind = "account.unknown"
 	KindClosed     Kind = "account.closed"
 	KindLeftOver   Kind = "account.left_over"
@@ -67,6 +73,10 @@ const (
 
 	KindCheckpoint          Kind = "checkpoint.differs"
 	KindCheckpointSignature Kind = "checkpoint.signature"
+	KindNoCheckpoint        Kind = "checkpoint.missing"
+	KindCheckpointKept      Kind = "checkpoint.kept_differs"
+	KindCosignature         Kind = "checkpoint.cosignature"
+	KindNotCosigned         Kind = "checkpoint.not_cosigned"
 
 	KindMigration Kind = "migration.differs"
 
@@ -112,7 +122,13 @@ func Kinds() map[Kind]KindInfo {
 		KindNotChecked:  {Note, "give --blobs to have them checked"},
 		KindNotCompared: {Warning, "restore the blob, and audit again: read models hold its text"},
 
+		KindIdentity: {Error, "the records that say which log this is are not those that the node and the service write first: compare them with a backup"},
+		KindActor:    rewritten,
+
 		KindPosition: rewritten, KindRevision: rewritten, KindDuplicateID: rewritten, KindCause: rewritten, KindStream: rewritten, KindAccount: rewritten,
+
+		KindTime:      rewritten,
+		KindTimeOrder: {Note, "was a clock of the installation set, or wrong, at that time? If not, the event's time was changed after it was written: compare the log with another copy at this position"},
 
 		KindIllegal: rewritten, KindIncomplete: rewritten, KindNoAccount: rewritten, KindClosed: rewritten, KindRunID: rewritten,
 		KindLeftOver: {Warning, remedyWait},
@@ -137,6 +153,10 @@ func Kinds() map[Kind]KindInfo {
 
 		KindCheckpoint:          {Error, "the log is not the one that the checkpoint was signed over, or the checkpoint was written by another: compare it with the checkpoints and proofs that users and witnesses hold"},
 		KindCheckpointSignature: {Error, "no holder of the key has signed the tree that this log makes: receipts or certificates before it were changed, added or removed, or the checkpoint was"},
+		KindNoCheckpoint:        {Warning, "look whether a server with the signing keys runs and what it says of the transparency log; if it signed, the checkpoints were removed from the log: ask users and witnesses for theirs, and give them as --checkpoint"},
+		KindCheckpointKept:      {Error, "the log was cut, or has other receipts and checkpoints than it has signed; if it is an older copy, audit the newest. Keep the checkpoint: with its signatures it is proof"},
+		KindCosignature:         {Error, "no holder of the witness's key has signed this: ask the witness for the checkpoint that it has cosigned, and give it as --checkpoint"},
+		KindNotCosigned:         {Warning, "ask the witness for the newest checkpoint that it has cosigned, and give it as --checkpoint; if it has none, it was not asked, or its key is another one"},
 
 		KindMigration: {Error, "the log is not the one that was copied: compare it with the one that it was copied from, which is as it was"},
 

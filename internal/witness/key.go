@@ -62,6 +62,9 @@ func (k Key) String() string {
 // Name is note.Verifier.
 func (k Key) Name() string { return k.name }
 
+// Public is the Ed25519 key.
+func (k Key) Public() ed25519.PublicKey { return k.public }
+
 // KeyHash is note.Verifier.
 func (k Key) KeyHash() uint32 {
 	sum := sha256.Sum256(append([]byte(k.name+"\n"), k.material()...))

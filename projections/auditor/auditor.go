@@ -13,6 +13,7 @@ import (
 
 	"reckon/domain/audit"
 	"reckon/domain/event"
+	"reckon/eventstore/node/eventlog"
 	"reckon/internal/blobs"
 )
 
@@ -23,6 +24,8 @@ type Config struct {
 	Reader audit.Reader
 	// OutsideKeys is audit.Config.OutsideKeys.
 	OutsideKeys map[string]ed25519.PublicKey
+	Checkpoints []audit.Checkpoint // as audit.Config has them
+	Witnesses   []audit.Witness    // likewise
 	// ReadModels is the address of a database whose read models are compared, row by row; it needs Blobs. Empty: none are.
 	ReadModels string
 	// Recheck judges a certificate's export once more, after the log was read; nil: none is. It needs Blobs.
@@ -55,10 +58,12 @@ type Report struct {
 	Tables    bool   `json:"tables"`    // read models were compared
 	Rechecked int    `json:"rechecked"` // certificates whose exports were judged once more
 	// Reverified is how many answers the checker was asked about once more.
-	Reverified int             `json:"reverified"`
-	Counts     audit.Counts    `json:"counts"`
-	Findings   []audit.Finding `json:"findings"`
-	Elapsed    time.Duration   `json:"elapsed_ns"`
+	Reverified int          `json:"reverified"`
+	Counts     audit.Counts `json:"counts"`
+	// Transparency says how far the transparency log was signed and cosigned.
+	Transparency audit.Transparency `json:"transparency"`
+	Findings     []audit.Finding    `json:"findings"`
+	Elapsed      time.Duration      `json:"elapsed_ns"`
 }
 
 // chunk is events that are decoded together.
@@ -106,7 +111,7 @@ func Run(ctx context.Context, c Config) (report Report, err error) {
 	}
 	deferred := newDeferred(workers)
 	var certified []audit.Certified
-	config := audit.Config{OutsideKeys: c.OutsideKeys, Defer: deferred.add}
+	config := audit.Config{OutsideKeys: c.OutsideKeys, Checkpoints: c.Checkpoints, Witnesses: c.Witnesses, Defer: deferred.add}
 	if c.Recheck != nil {
 		config.Certified = func(one audit.Certified) { certified = append(certified, one) }
 	}
@@ -118,7 +123,11 @@ func Run(ctx context.Context, c Config) (report Report, err error) {
 	var events int64
 	var notCompared error // why the tables cannot be made again
 	logID := ""
+	begins := "" // name of the first event
 	judge := func(it *audit.Item) error {
+		if events == 0 {
+			begins = it.Name
+		}
 		auditor.Take(it)
 		if compared != nil {
 			compared.books.take(it)
@@ -152,6 +161,9 @@ func Run(ctx context.Context, c Config) (report Report, err error) {
 	findings := append([]audit.Finding{}, slices.Concat(judged, late, end.Findings)...) // never nil: JSON lists none
 	if end.Chained && !end.Anchored {
 		findings = append(findings, audit.Complete(audit.CheckChain, audit.KindNoAnchor, audit.Finding{Revision: -1}, "an anchor that is kept elsewhere", "none"))
+	}
+	if end.Chained && events > 0 && begins != eventlog.IdentityType {
+		findings = append(findings, audit.Complete(audit.CheckChain, audit.KindIdentity, audit.Finding{Revision: -1, Position: 1}, eventlog.IdentityType+" as the first record", fmt.Sprintf("%.100q", begins)))
 	}
 	for _, one := range certified {
 		found, err := c.Recheck(ctx, one)
@@ -191,7 +203,7 @@ func Run(ctx context.Context, c Config) (report Report, err error) {
 	}
 	audit.Sort(findings)
 	return Report{Reverified: reverified, Tables: compared != nil && notCompared == nil, Rechecked: len(certified), LogID: logID, Position: counts.Position, Link: end.Link, Chained: end.Chained, Anchored: end.Anchored,
-		Counts: counts, Findings: findings, Elapsed: time.Since(begun)}, nil
+		Counts: counts, Transparency: auditor.Transparency(), Findings: findings, Elapsed: time.Since(begun)}, nil
 }
 
 // ReadUsage counts what an account used, over the whole log. Nothing else that an audit would find is looked for. Errors: that of the

@@ -69,7 +69,7 @@ func (x Export) visitAll(ctx context.Context, reader *export.Reader, anchors *ev
 		anchors.Reached(e.Position, reader.Link())
 		if err := visit(audit.Stored{
 			ID: e.ID.String(), Stream: e.Stream, Revision: event.Revision(e.Revision), Position: event.Position{Commit: e.Position, Prepare: e.Position}, //nolint:gosec // revisions are below 2^63, but for a tombstone's
-			Name: e.Type, Data: e.Data, Metadata: e.Metadata, Removed: e.Redacted,
+			Name: e.Type, Data: e.Data, Metadata: e.Metadata, Removed: e.Redacted, Created: e.Created(),
 		}); err != nil {
 			return err
 		}

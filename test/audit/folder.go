@@ -96,13 +96,21 @@ func setChecksum(segment []byte, at frame) {
 	binary.BigEndian.PutUint32(segment[at.offset+16:], sum)
 }
 
+// stampOf is when a record was written, in 100-ns ticks since 1970; the first ones of a log, which no command wrote, come before the others.
+func stampOf(position uint64, e audit.Stored) uint64 {
+	if e.Created.IsZero() {
+		return 17_000_000_000_000_000 + position
+	}
+	return uint64(e.Created.UnixNano() / 100) //nolint:gosec // after 1970
+}
+
 func (d *disk) record(position uint64, e audit.Stored) []byte {
 	salt := sha256.Sum256(fmt.Appendf(nil, "salt %d", position))
 	payload := append(append(salt[:16:16], e.Metadata...), e.Data...)
 	hash, id := sha256.Sum256(payload), uuid.MustParse(e.ID)
 	b := binary.BigEndian.AppendUint64([]byte{2}, position)
 	b = binary.BigEndian.AppendUint64(b, uint64(e.Revision))
-	b = binary.BigEndian.AppendUint64(b, 17_000_000_000_000_000+position)
+	b = binary.BigEndian.AppendUint64(b, stampOf(position, e))
 	b = append(append(b, id[:]...), 3)
 	b = binary.BigEndian.AppendUint16(b, uint16(len(e.Stream)))
 	for _, n := range []int{len(e.Name), len(e.Metadata), len(e.Data)} {

@@ -130,7 +130,7 @@ func auditLog(b *testing.B, dir string) ed25519.PublicKey {
 	if err != nil {
 		b.Fatal(err)
 	}
-	l := audittest.New("the key of the bench")
+	l, signing := audittest.New("the key of the bench"), audittest.Signing{}
 	written := 0
 	var last *eventlog.Pending
 	flush := func() {
@@ -144,6 +144,7 @@ func auditLog(b *testing.B, dir string) ed25519.PublicKey {
 		}
 		l.Events = l.Events[:0]
 	}
+	l.AddName()
 	l.PublishKey(l.Signer)
 	l.Add("keys", "", keys.Activated{KID: l.KID, At: l.At()})
 	l.Add("account-"+audittest.Alice, audittest.Alice, account.Registered{Account: audittest.Alice, Plan: "free"})
@@ -152,6 +153,10 @@ func auditLog(b *testing.B, dir string) ed25519.PublicKey {
 			l.Add("runids", "", run.Reserved{Process: audittest.Process})
 		}
 		auditRun(l, n)
+		signing.Take(l.Events)
+		if n%auditJobEvery == 0 || written+len(l.Events) >= *auditEvents {
+			signing.Sign(l)
+		}
 		flush()
 	}
 	if _, err := last.Wait(context.WithoutCancel(b.Context())); err != nil {

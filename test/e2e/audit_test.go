@@ -12,6 +12,7 @@ import (
 	"strings"
 	"testing"
 
+	"reckon/domain/audit"
 	"reckon/projections"
 )
 
@@ -23,6 +24,8 @@ type auditAnswer struct {
 	Rechecked  int64            `json:"rechecked"`
 	Reverified int64            `json:"reverified"`
 	Findings   []auditFinding   `json:"findings"`
+
+	Transparency audit.Transparency `json:"transparency"`
 }
 
 type auditFinding struct {

@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -125,7 +126,15 @@ func TestTransparency(t *testing.T) {
 	if status := server.Interrupt(); status != 0 {
 		t.Fatalf("%d\n%s", status, server.Output())
 	}
-	server.mustBeClean()
+	outside := []string{"--checkpoint", file("older"), "--checkpoint", file("newer"), "--witness-key", key, "--keys", file("keys.json")}
+	audited := server.mustBeClean(outside...).Transparency
+	if audited.Leaves != 3 || audited.Signed != 3 || audited.Kept != 2 || len(audited.Cosigned) != 1 || !audited.Cosigned[0].Verified || audited.Cosigned[0].Size != 3 {
+		t.Errorf("the audit says %+v", audited)
+	}
+	answer, status := server.audit("--checkpoint", changed(t, file("newer"), "\n2\n", "\n9\n"))
+	if status != 1 || !slices.ContainsFunc(answer.Findings, func(f auditFinding) bool { return f.Kind == "checkpoint.kept_differs" }) {
+		t.Errorf("a checkpoint of more leaves than the log has: status %d, %+v", status, answer.Findings)
+	}
 }
 
 // mustDiffer has the offline check refuse what was changed.

@@ -6,6 +6,7 @@ import (
 	"crypto/ed25519"
 	"crypto/sha256"
 	"encoding/base64"
+	"encoding/binary"
 	"encoding/hex"
 	"encoding/json"
 	"errors"
@@ -43,6 +44,7 @@ type Logged struct {
 	Data     []byte // instead of Event's
 	Meta     []byte // instead of Metadata's
 	Removed  bool
+	Created  time.Time // the record's stamp; zero: not known
 }
 
 // Log is a log that a test makes and changes.
@@ -91,7 +93,7 @@ func (l *Log) Add(stream, about string, events ...event.Event) *Logged {
 func (l *Log) caused(stream, about, correlation, causation, actor string, events ...event.Event) *Logged {
 	var last *Logged
 	for _, e := range events {
-		last = &Logged{ID: l.NewID(), Stream: stream, Name: e.EventName(), Event: e,
+		last = &Logged{ID: l.NewID(), Stream: stream, Name: e.EventName(), Event: e, Created: l.Now,
 			Metadata: event.Metadata{Correlation: correlation, Causation: causation, At: l.Now, Account: about, Actor: actor, Build: "test"}}
 		l.Events = append(l.Events, last)
 	}
@@ -115,6 +117,11 @@ func (l *Log) Index(e *Logged) int { return slices.Index(l.Events, e) }
 
 // Remove removes an event.
 func (l *Log) Remove(e *Logged) { l.Events = slices.Delete(l.Events, l.Index(e), l.Index(e)+1) }
+
+// RemoveStream removes all events of a stream.
+func (l *Log) RemoveStream(stream string) {
+	l.Events = slices.DeleteFunc(l.Events, func(e *Logged) bool { return e.Stream == stream })
+}
 
 // InsertAfter puts an event behind another one.
 func (l *Log) InsertAfter(e *Logged, other *Logged) {
@@ -153,7 +160,7 @@ func (l *Log) Stored(t testing.TB) []audit.Stored {
 			meta = e.Meta
 		}
 		at := uint64(i + 1)
-		all[i] = audit.Stored{ID: e.ID, Stream: e.Stream, Revision: revisions[e.Stream], Position: event.Position{Commit: at, Prepare: at}, Name: e.Name, Data: data, Metadata: meta, Removed: e.Removed}
+		all[i] = audit.Stored{ID: e.ID, Stream: e.Stream, Revision: revisions[e.Stream], Position: event.Position{Commit: at, Prepare: at}, Name: e.Name, Data: data, Metadata: meta, Removed: e.Removed, Created: e.Created}
 		revisions[e.Stream]++
 	}
 	return all
@@ -196,12 +203,19 @@ func Audit(t testing.TB, l *Log, outside map[string]ed25519.PublicKey) []audit.F
 // AuditStored is Audit of events as a source reads them.
 func AuditStored(t testing.TB, l *Log, all []audit.Stored, outside map[string]ed25519.PublicKey) []audit.Finding {
 	t.Helper()
+	findings, _ := AuditWith(t, l, all, audit.Config{OutsideKeys: outside, Witnesses: []audit.Witness{Witness()}})
+	return findings
+}
+
+// AuditWith is AuditStored with what was kept elsewhere.
+func AuditWith(t testing.TB, l *Log, all []audit.Stored, config audit.Config) ([]audit.Finding, audit.Transparency) {
+	t.Helper()
 	reader := audit.Reader{Catalogue: domain.Catalogue(), Unmarshal: json.Unmarshal,
 		NotFound: func(err error) bool { return errors.Is(err, errNoBlob) }, Corrupt: func(err error) bool { return errors.Is(err, errCorruptBlob) }}
 	if l.Blobs != nil {
 		reader.Blobs = l
 	}
-	auditor := audit.New(audit.Config{OutsideKeys: outside})
+	auditor := audit.New(config)
 	for _, s := range all {
 		it, err := reader.Prepare(t.Context(), s)
 		if err != nil {
@@ -211,7 +225,7 @@ func AuditStored(t testing.TB, l *Log, all []audit.Stored, outside map[string]ed
 	}
 	findings, _ := auditor.End()
 	audit.Sort(findings)
-	return findings
+	return findings, auditor.Transparency()
 }
 
 // Seal is the receipt of a run, as the service makes it.
@@ -237,6 +251,11 @@ func (l *Log) Seal(e run.Evaluated, expression, answer, stdout string) run.Seale
 		canonical = event.Text{Blob: l.put(string(sealed.Canonical))}
 	}
 	return run.Sealed{RunID: e.RunID, ReceiptID: sealed.ID, Canonical: canonical, Signature: sealed.Signature, KID: sealed.KID}
+}
+
+// AddName adds the event by which clients know the log.
+func (l *Log) AddName() {
+	l.Events = append(l.Events, &Logged{ID: l.NewID(), Stream: "reckon-log", Name: "reckon.log_named", Event: runner.Beat{}, Meta: []byte{}, Data: []byte("{}")})
 }
 
 // PublishKey publishes the public half of a key.
@@ -294,8 +313,8 @@ func True() *Log { return TrueSealedWith("the key of tests") }
 // TrueSealedWith is True with another first key, and all receipts sealed accordingly.
 func TrueSealedWith(key string) *Log {
 	l := New(key)
-	l.Events = append(l.Events, &Logged{ID: l.NewID(), Stream: "$reckon-log", Name: "$reckon-log-created", Event: runner.Beat{}, Meta: []byte{}, Data: []byte("{}")},
-		&Logged{ID: l.NewID(), Stream: "reckon-log", Name: "reckon.log_named", Event: runner.Beat{}, Meta: []byte{}, Data: []byte("{}")})
+	l.Events = append(l.Events, &Logged{ID: l.NewID(), Stream: "$reckon-log", Name: "$reckon-log-created", Event: runner.Beat{}, Meta: []byte{}, Data: []byte("{}")})
+	l.AddName()
 	l.PublishKey(l.Signer)
 	l.Add("keys", "", keys.Activated{KID: l.KID, At: l.At()})
 	for _, id := range []string{Alice, Bob, Carol} {
@@ -304,7 +323,7 @@ func TrueSealedWith(key string) *Log {
 	l.Add("runids", "", run.Reserved{Process: Process})
 	l.Add("runner-"+Process, "", runner.Beat{Runner: Process, Seq: 1})
 	tokenID := Sum([]byte("secret"))
-	l.Add("token-"+tokenID, Alice, token.Minted{TokenID: tokenID, Account: Alice, Name: "laptop", Last4: "abcd", FullAccess: true})
+	l.Add("token-"+tokenID, Alice, token.Minted{TokenID: tokenID, Account: Alice, Name: "laptop", Last4: "abcd", FullAccess: true, ExpiresAt: event.Timestamp(l.Now.Add(24 * time.Hour))})
 	grantID := l.NewID()
 	l.Add("grant-"+grantID, Alice, grant.Approved{GrantID: grantID, Account: Alice, ClientID: l.NewID(), ClientName: "Notebook", Resource: "api", Scopes: []string{"evaluate"}})
 	l.Add("session-"+Alice+"-s", Alice, session.Opened{Account: Alice, SessionID: "s", Owner: Process, Epoch: 1})
@@ -328,33 +347,74 @@ func TrueSealedWith(key string) *Log {
 
 // SignTree signs a checkpoint over what has a leaf since the last one, as the service does, and has a witness cosign it.
 func (l *Log) SignTree() {
-	var state transparency.State
-	command := transparency.Sign{Origin: "reckon.example/transparency", Public: l.Signer.Public().(ed25519.PublicKey)}
+	var signing Signing
+	signing.Take(l.Events)
+	signing.Sign(l)
+}
+
+// Signing signs checkpoints over a log that is made in parts. Its zero value has seen nothing.
+type Signing struct {
+	state   transparency.State
+	entries []transparency.Entry // of leaves that no checkpoint covers
+	last    transparency.LeafPlace
+}
+
+// Take sees the next events of a log. Each stream with a leaf is in one part.
+func (s *Signing) Take(part []*Logged) {
 	revisions := map[string]event.Revision{}
-	for _, e := range l.Events {
+	for _, e := range part {
 		if _, isCheckpoint := e.Event.(transparency.Signed); isCheckpoint {
-			command.After, command.Entries = command.Last, nil
+			s.entries = nil
 		}
-		state = transparency.Decider.Evolve(state, e.Event)
+		s.state = transparency.Decider.Evolve(s.state, e.Event)
 		leaf, ok, err := transparency.LeafOf(e.Event)
 		if err != nil {
 			panic(err)
 		}
 		if ok {
-			command.Entries = append(command.Entries, transparency.EntryOf(leaf))
-			command.Last = transparency.LeafPlace{Stream: e.Stream, Revision: revisions[e.Stream]}
+			s.entries = append(s.entries, transparency.EntryOf(leaf))
+			s.last = transparency.LeafPlace{Stream: e.Stream, Revision: revisions[e.Stream]}
 		}
 		revisions[e.Stream]++
 	}
-	tree := state.Extended(command.Entries)
-	command.Signature = ed25519.Sign(l.Signer, []byte(transparency.Body(command.Origin, tree.Size, tree.Root())))
-	signed, err := transparency.Decider.Decide(command, state)
+}
+
+// Sign adds a checkpoint and a witness's cosignature to a log, and takes them.
+func (s *Signing) Sign(l *Log) {
+	before := len(l.Events)
+	command := transparency.Sign{Origin: "reckon.example/transparency", Public: l.Signer.Public().(ed25519.PublicKey), After: s.state.Last.Last, Entries: s.entries, Last: s.last}
+	tree := s.state.Extended(s.entries)
+	body := transparency.Body(command.Origin, tree.Size, tree.Root())
+	command.Signature = ed25519.Sign(l.Signer, []byte(body))
+	signed, err := transparency.Decider.Decide(command, s.state)
 	if err != nil {
 		panic(err)
 	}
 	l.Add(transparency.Stream, "", signed...)
-	line := "— witness.example/1 " + base64.StdEncoding.EncodeToString(make([]byte, 4+8+ed25519.SignatureSize))
-	l.Add(transparency.Stream, "", transparency.Cosigned{Size: tree.Size, Root: tree.Root().String(), Cosignatures: []string{line}})
+	l.Add(transparency.Stream, "", transparency.Cosigned{Size: tree.Size, Root: tree.Root().String(), Cosignatures: []string{Cosign(body, l.Now)}})
+	s.Take(l.Events[before:])
+}
+
+// witnessName is the witness that cosigns the checkpoints of these logs.
+const witnessName = "witness.example/1"
+
+func witnessKey() ed25519.PrivateKey {
+	seed := sha256.Sum256([]byte(witnessName))
+	return ed25519.NewKeyFromSeed(seed[:])
+}
+
+// Witness is the witness that cosigns the checkpoints of these logs.
+func Witness() audit.Witness {
+	return audit.Witness{Name: witnessName, Public: witnessKey().Public().(ed25519.PublicKey)}
+}
+
+// Cosign is the witness's line under a checkpoint's body (C2SP tlog-cosignature).
+func Cosign(body string, at time.Time) string {
+	public := Witness().Public
+	id := sha256.Sum256(append([]byte(witnessName+"\n\x04"), public...))
+	signed := binary.BigEndian.AppendUint64(id[:4:4], uint64(at.Unix()))
+	signed = append(signed, ed25519.Sign(witnessKey(), fmt.Appendf(nil, "cosignature/v1\ntime %d\n%s", at.Unix(), body))...)
+	return "— " + witnessName + " " + base64.StdEncoding.EncodeToString(signed)
 }
 
 func (l *Log) addRuns() {

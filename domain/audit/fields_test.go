@@ -1,0 +1,145 @@
+package audit_test
+
+import (
+	"encoding/json"
+	"maps"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+
+	"reckon/domain"
+	"reckon/domain/audit"
+	"reckon/domain/audit/audittest"
+	"reckon/domain/event"
+)
+
+// fieldsOf visits every value of a decoded event that is no object and no list, by its path; set puts another one in its place.
+func fieldsOf(v any, path string, visit func(path string, value any, set func(any))) {
+	switch v := v.(type) {
+	case map[string]any:
+		for _, name := range slices.Sorted(maps.Keys(v)) {
+			switch v[name].(type) {
+			case map[string]any, []any:
+				fieldsOf(v[name], path+"."+name, visit)
+			default:
+				visit(path+"."+name, v[name], func(to any) { v[name] = to })
+			}
+		}
+	case []any:
+		for i := range v {
+			switch v[i].(type) {
+			case map[string]any, []any:
+				fieldsOf(v[i], path+"[]", visit)
+			default:
+				visit(path+"[]", v[i], func(to any) { v[i] = to })
+			}
+		}
+	}
+}
+
+// another is a value like one, of the same type and form.
+func another(value any) any {
+	switch value := value.(type) {
+	case string:
+		for i := len(value) - 1; i >= 0; i-- { // the last digit or letter: forms of ids, hashes and times are kept
+			if c := value[i]; c >= '0' && c <= '8' || c >= 'a' && c <= 'e' || c >= 'A' && c <= 'Y' {
+				return value[:i] + string(c+1) + value[i+1:]
+			} else if c == '9' || c == 'f' {
+				return value[:i] + "0" + value[i+1:]
+			}
+		}
+		return value + "x"
+	case float64:
+		return value + 1
+	case bool:
+		return !value
+	}
+	return nil
+}
+
+// withField is an event whose n-th value of a path is another one; false where it is no event then, or the same.
+func withField(t *testing.T, e event.Event, path string) (event.Event, bool) {
+	t.Helper()
+	v := decoded(t, e)
+	changed := false
+	fieldsOf(v, "", func(at string, value any, set func(any)) {
+		if to := another(value); at == path && !changed && to != nil {
+			set(to)
+			changed = true
+		}
+	})
+	data, err := json.Marshal(v)
+	if err != nil || !changed {
+		return nil, false
+	}
+	into := reflect.New(reflect.TypeOf(e))
+	if err := json.Unmarshal(data, into.Interface()); err != nil {
+		return nil, false
+	}
+	other := into.Elem().Interface().(event.Event)
+	return other, !reflect.DeepEqual(other, e)
+}
+
+// fieldPaths are the paths of an event's values, each once.
+func fieldPaths(t *testing.T, e event.Event) (paths []string) {
+	t.Helper()
+	fieldsOf(decoded(t, e), "", func(path string, value any, _ func(any)) {
+		if value != nil && !slices.Contains(paths, path) {
+			paths = append(paths, path)
+		}
+	})
+	return paths
+}
+
+// asOne are parts of events that checks compare as one piece of JSON, so that each of their fields is as the others: a certificate with its
+// job's outcome, and the description of an export with its job's payload.
+var asOne = []string{"certificate.issued.", "upload.stored.export."}
+
+// TestEveryFieldIsComparedOrFree: given the true log, when any one field of any event is changed, then the audit finds it, but for the
+// fields of audit.FreeFields, which docs/audit.md lists with the reason why nothing else in the log follows from them.
+func TestEveryFieldIsComparedOrFree(t *testing.T) {
+	free, tried := map[string]bool{}, map[string]bool{}
+	declared := audit.FreeFields()
+	for i, e := range audittest.True().Events {
+		if strings.HasPrefix(e.Stream, "$") || e.Stream == "reckon-log" {
+			continue
+		}
+		for _, path := range fieldPaths(t, e.Event) {
+			l := audittest.True()
+			other, ok := withField(t, l.Events[i].Event, path)
+			if !ok {
+				continue
+			}
+			l.Events[i].Event = other
+			name := e.Name + path
+			if tried[name] = true; len(audittest.Audit(t, l, nil)) > 0 {
+				continue
+			}
+			if free[name] = true; declared[name] == "" {
+				t.Errorf("%s can be changed, and no check finds it: have one compare it, or say in FreeFields why nothing else in the log follows from it", name)
+			}
+		}
+	}
+	for name := range declared {
+		if tried[name] && !free[name] {
+			t.Errorf("%s is called free, and is compared all the same", name)
+		}
+	}
+	known := map[string]bool{}
+	for name, kind := range domain.Catalogue() {
+		for _, path := range fieldPaths(t, kind.Sample) {
+			known[name+path] = true
+			repeated := slices.ContainsFunc(asOne, func(prefix string) bool { return strings.HasPrefix(name+path, prefix) })
+			if !tried[name+path] && declared[name+path] == "" && !repeated {
+				t.Errorf("no event of the true log has %s%s: add it to audittest.True, or to FreeFields", name, path)
+			}
+		}
+	}
+	for name := range declared {
+		if !tried[name] && !known[name] {
+			t.Errorf("FreeFields has %s, which no event has", name)
+		}
+	}
+	t.Logf("%d fields, of which %d are free", len(tried), len(declared))
+}
