@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"iter"
 	"os"
 	"runtime/debug"
 	"slices"
@@ -31,7 +32,7 @@ type leanCmd struct {
 
 type leanCheckCmd struct {
 	File             string        `arg:"" help:"Export (NDJSON, format 3.1); - reads standard input."`
-	Declarations     []string      `help:"Names to judge, as exported, separated by commas." placeholder:"A,B" xor:"names" required:""`
+	Declarations     []string      `help:"Names to judge, as exported, separated by commas, but for those within «»." placeholder:"A,B" sep:"none" xor:"names" required:""`
 	DeclarationsFile string        `help:"File of names to judge, one per line; - reads standard input." placeholder:"F" xor:"names" required:""`
 	All              bool          `help:"Judge every declaration of the file." xor:"names" required:""`
 	JSON             bool          `help:"Print the report as JSON." name:"json"`
@@ -117,9 +118,26 @@ func (c *leanCheckCmd) check(ctx context.Context) (*check.Report, error) {
 	return report, err
 }
 
+// separated yields the names of lists that are separated by commas; within «» a comma is a part of the name.
+func separated(lists []string) iter.Seq[string] {
+	return func(yield func(string) bool) {
+		for _, list := range lists {
+			quoted := false
+			for name := range strings.FieldsFuncSeq(list, func(r rune) bool {
+				quoted = r == '«' || quoted && r != '»'
+				return r == ',' && !quoted
+			}) {
+				if !yield(strings.TrimSpace(name)) {
+					return
+				}
+			}
+		}
+	}
+}
+
 func (c *leanCheckCmd) declarationNames() ([]string, error) {
 	if c.DeclarationsFile == "" {
-		return c.Declarations, nil
+		return slices.Collect(separated(c.Declarations)), nil
 	}
 	in := io.Reader(os.Stdin)
 	if c.DeclarationsFile != "-" {

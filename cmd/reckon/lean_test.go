@@ -63,3 +63,11 @@ func TestLeanDeclarationsFileHasANameALine(t *testing.T) {
 		t.Errorf("%v %q", err, names)
 	}
 }
+
+// TestNamesAreSeparatedOutsideOfQuotes: a comma within «» is a part of a name.
+func TestNamesAreSeparatedOutsideOfQuotes(t *testing.T) {
+	got := slices.Collect(separated([]string{"Nat.add, «a,b».c,thm", "«,»", ""}))
+	if want := []string{"Nat.add", "«a,b».c", "thm", "«,»"}; !slices.Equal(got, want) {
+		t.Errorf("%q, want %q", got, want)
+	}
+}

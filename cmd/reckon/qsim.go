@@ -287,7 +287,7 @@ func printHistogram(w io.Writer, r circuit.Result, rows int) error {
 	for _, m := range r.Marginals {
 		writeMarginal(&out, m, r.Omitted["marginals.probabilities"], rows)
 	}
-	fmt.Fprintf(&out, "\n%d shots, seed %d, depth %d, engine %s; qubit 0 is rightmost\n", r.Shots, r.Seed, r.Depth, r.Engine)
+	fmt.Fprintf(&out, "\n%d shots, seed %d, depth %d, engine %s; qubit 0, or bit 0 of a program, is rightmost\n", r.Shots, r.Seed, r.Depth, r.Engine)
 	if r.Trajectories > 0 {
 		fmt.Fprintf(&out, "noise by %d trajectories, one per shot\n", r.Trajectories)
 	}

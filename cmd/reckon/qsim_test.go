@@ -156,7 +156,7 @@ func TestHistogram(t *testing.T) {
 	}
 	want := "00       60  60.00% " + strings.Repeat("█", 40) + "\n" +
 		"11       30  30.00% " + strings.Repeat("█", 20) + "\n" +
-		"… and 1 more outcomes\n\n100 shots, seed 5, depth 2, engine statevector-double-v1; qubit 0 is rightmost\n"
+		"… and 1 more outcomes\n\n100 shots, seed 5, depth 2, engine statevector-double-v1; qubit 0, or bit 0 of a program, is rightmost\n"
 	if out.String() != want {
 		t.Errorf("got\n%swant\n%s", out.String(), want)
 	}

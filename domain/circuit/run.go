@@ -46,7 +46,7 @@ type Options struct {
 
 // Result of a run; it marshals to the result of a qsim job.
 type Result struct {
-	Counts        map[string]int     `json:"counts" doc:"How often each key was drawn: a bit string, qubit 0 rightmost"`
+	Counts        map[string]int     `json:"counts" doc:"How often each key was drawn: a bit string, qubit 0 rightmost; of a program with bits, those, bit 0 of each register rightmost"`
 	Shots         int                `json:"shots" doc:"Number of samples drawn"`
 	Seed          uint64             `json:"seed" maximum:"9007199254740991" doc:"Seed of the samples, the circuit's or the one drawn: an integer below 2^53"`
 	Probabilities map[string]float64 `json:"probabilities,omitempty" doc:"Exact probability of each key above 1e-12; left out above 12 qubits and where histories are too many"`
@@ -55,7 +55,7 @@ type Result struct {
 	Marginals     []Marginal         `json:"marginals,omitempty" doc:"Exact distributions of the marginals asked for, in their order"`
 	Depth         int                `json:"depth" doc:"Number of layers, as Qiskit counts them"`
 	GateCounts    map[string]int     `json:"gate_counts" doc:"Number of instructions of each name, as Qiskit's count_ops"`
-	BitOrder      string             `json:"bit_order" enum:"q0_rightmost" doc:"Order of a key's bits: qubit 0 is the rightmost character"`
+	BitOrder      string             `json:"bit_order" enum:"q0_rightmost" doc:"Order of a key's bits: qubit 0 is the rightmost character; where a program measures into bits, bit 0 of a register is"`
 	Engine        string             `json:"engine" example:"statevector-double-v1" doc:"What simulated; its number changes whenever counts may"`
 	Trajectories  int                `json:"trajectories,omitempty" doc:"Number of quantum trajectories that noise was simulated by, one per shot; left out where the result is exact"`
 	NPY           *StateFile         `json:"npy,omitempty" doc:"When asked for: the file of the whole state vector before the final measurement, which GET /api/jobs/{id}/statevector.npy answers for some time"`

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"unicode"
 
+	"reckon/domain/certificate"
 	"reckon/domain/mathml"
 	"reckon/domain/run"
 	"reckon/domain/scope"
@@ -17,7 +18,7 @@ import (
 // functions are those that templates call.
 var functions = template.FuncMap{
 	"form": openForm, "evaluation": openEvaluation,
-	"asset": assetAddress, "visible": visible, "typeset": typeset, "brief": brief, "linkable": linkable, "basis": view.BasisInWords, "shownBy": view.ShownBy, "reason": reasonInWords, "price": price, "duration": duration, "count": count, "bytes": bytesInWords, "badge": badgeOf, "choice": chosen, "page": url.PathEscape, "scopes": scope.All,
+	"asset": assetAddress, "visible": visible, "typeset": typeset, "brief": brief, "linkable": linkable, "basis": view.BasisInWords, "shownBy": view.ShownBy, "reason": reasonInWords, "price": price, "duration": duration, "count": count, "bytes": bytesInWords, "badge": badgeOf, "choice": chosen, "checkCommand": checkCommand, "page": url.PathEscape, "scopes": scope.All,
 }
 
 // visible is a text of anybody's as it can be shown: characters that are not seen, or that change the order in which others are, stand as
@@ -37,6 +38,20 @@ func visible(text string) template.HTML {
 		}
 	}
 	return template.HTML(b.String()) //nolint:gosec // escaped
+}
+
+// checkCommand is the command of a shell that has the kernel judge declarations; empty where there are none, or a name has a character that
+// nobody would see, or that ends a quoted word.
+func checkCommand(declarations []certificate.Declaration) string {
+	names := make([]string, len(declarations))
+	for i, d := range declarations {
+		names[i] = d.Name
+	}
+	list := strings.Join(names, ",")
+	if list == "" || strings.ContainsRune(list, '\'') || strings.ContainsAny(list, "\n\t") || strings.ContainsFunc(list, unseen) {
+		return ""
+	}
+	return "reckon lean check FILE --declarations '" + list + "'"
 }
 
 // typeset is an answer as a formula; empty: it is none, or too large for one.

@@ -3,6 +3,8 @@ package workbench
 import (
 	"strings"
 	"testing"
+
+	"reckon/domain/certificate"
 )
 
 // TestUnseenCharactersAreShown: two texts that differ look different.
@@ -24,5 +26,17 @@ func TestBrief(t *testing.T) {
 	}
 	if short := strings.Repeat("π", maxBrief); brief(short) != short {
 		t.Error("a short text is cut")
+	}
+}
+
+// TestCheckCommand: a command is printed only where a shell gives every name to the kernel as it is.
+func TestCheckCommand(t *testing.T) {
+	for name, printed := range map[string]bool{"Nat.add_comm": true, "«a,b»": true, "«a b».c": true, "a'": false, "«\u202eb»": false, "«a\nb»": false} {
+		if got := checkCommand([]certificate.Declaration{{Name: name}, {Name: "thm"}}); (got != "") != printed || printed && got != "reckon lean check FILE --declarations '"+name+",thm'" {
+			t.Errorf("%q: %q", name, got)
+		}
+	}
+	if got := checkCommand(nil); got != "" {
+		t.Error(got)
 	}
 }

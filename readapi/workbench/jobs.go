@@ -170,6 +170,12 @@ type submitted struct {
 	Others       string         `json:"-"` // JSON of the fields of a kind that has no form of its own here
 }
 
+// Program tells whether the circuit is a program, whose keys are of its classical bits.
+func (s *submitted) Program() bool {
+	var program struct{ OpenQASM string }
+	return s != nil && json.Unmarshal(s.Circuit, &program) == nil && program.OpenQASM != ""
+}
+
 // CircuitText is the circuit as it was written: the program, or indented JSON.
 func (s submitted) CircuitText() string {
 	var program struct{ OpenQASM string }

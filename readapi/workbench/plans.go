@@ -22,6 +22,7 @@ type plansShown struct {
 			Currency    string
 		}
 	}
+	InForce      string `json:"-"` // the plan of the account
 	Subscription *struct {
 		Plan, Period, Status string
 		StartedAt            string  `json:"started_at"`
@@ -42,6 +43,7 @@ func (v *visit) plansPage() {
 	var page plansShown
 	_, problem := v.ask(http.MethodGet, "/billing/plans", nil, &page)
 	if v.who().SignedIn && problem == nil {
+		page.InForce = v.who().Plan
 		if _, page.Refused = v.ask(http.MethodGet, "/billing/subscription", nil, &page.Subscription); page.Refused == nil {
 			_, page.Refused = v.ask(http.MethodGet, "/billing/invoices?limit=20", nil, &page)
 		}

@@ -220,6 +220,7 @@ type person struct {
 	SignedIn bool
 	Account  string   // id; empty: nobody is signed in
 	Email    string   // empty: the account has none
+	Plan     string   // in force
 	Problem  *refusal // why it is not known who it is
 }
 
@@ -233,12 +234,12 @@ func (v *visit) who() person {
 		return *v.person
 	}
 	var account struct {
-		UserID string `json:"user_id"`
-		Email  string
+		UserID      string `json:"user_id"`
+		Email, Plan string
 	}
 	switch _, problem := v.ask(http.MethodGet, "/api/account", nil, &account); {
 	case problem == nil:
-		v.person.SignedIn, v.person.Account, v.person.Email = true, account.UserID, account.Email
+		v.person.SignedIn, v.person.Account, v.person.Email, v.person.Plan = true, account.UserID, account.Email, account.Plan
 	case problem.Status != http.StatusUnauthorized:
 		v.person.Problem = problem
 	}

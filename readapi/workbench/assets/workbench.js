@@ -140,7 +140,8 @@ function markdown() {
     const printed = $(".printed", cell), answer = $(".answer", cell), problem = $(".problem .detail", cell), verdict = $(".verdict summary, p.verdict", cell);
     if (printed) text += "\nPrinted:\n\n" + fenced(plain(printed));
     for (const message of $$(".messages li", cell)) text += "\nMessage:\n\n" + fenced(plain(message));
-    if (answer) text += "\nOut:\n\n" + fenced(plain(answer));
+    const out = $(".no-answer", cell) ? "This is no answer: the engine gave the input back" : "Out";
+    if (answer) text += `\n${out}:\n\n` + fenced(plain(answer));
     if (problem) text += "\nNo answer:\n\n" + fenced(plain(problem));
     if (verdict) text += `\nCheck: ${verdict.textContent.trim().replace(/^[✓✗–]\s*/u, "")}\n`;
     return text;
@@ -197,22 +198,27 @@ const state = (text) => {
   if (status) say(status, text);
 };
 
+let uploading; // the newest upload, which ends the one before: the field has the id of the file that was chosen last
+
 /** Uploads a proof as it is, and fills in its id. */
 async function upload(file) {
   const said = $("#uploaded");
+  uploading?.abort();
+  const { signal } = (uploading = new AbortController());
   $("#upload").value = ""; // the id of an earlier file is not that of this one
   say(said, "Uploading…");
   try {
     const headers = { "Content-Type": "application/x-ndjson", "Reckon-Account": document.body.dataset.madeFor }; // stored for them only
     if (/\.gz$/.test(file.name)) Object.assign(headers, { "Content-Type": "application/gzip", "Content-Encoding": "gzip" });
-    const answer = await fetch("/api/proofs", { method: "POST", body: file, headers, credentials: "same-origin", redirect: "error" });
+    const answer = await fetch("/api/proofs", { method: "POST", body: file, headers, credentials: "same-origin", redirect: "error", signal });
     const body = await answer.json();
+    signal.throwIfAborted();
     if (!answer.ok) throw new Error(body.detail ?? `the service answered ${answer.status}`);
     $("#upload").value = body.upload_id;
     say(said, `${file.name}: ${new Intl.NumberFormat().format(body.export_bytes)} bytes, Lean ${body.lean?.version ?? "of no version given"}, SHA-256 ${body.export_sha256}`);
     $("#declarations").focus();
   } catch (error) {
-    say(said, `${file.name} was not taken: ${error.message}`);
+    if (!signal.aborted) say(said, `${file.name} was not taken: ${error.message}`);
   }
 }
 
