@@ -94,7 +94,12 @@ func (b *budget) closeStalled(now time.Time) {
 			slowest = conn
 		}
 	}
-	if slowest == nil {
+	for conn := range held {
+		if conn.cut.Load() {
+			return // its calls are ending, and give back what they hold
+		}
+	}
+	if slowest == nil || slowest.cut.Swap(true) {
 		return
 	}
 	b.logger.Warn("memory is short: the connection of a client that does not read or send was closed", "client", slowest.RemoteAddr().String(), "bytes", held[slowest])

@@ -76,6 +76,7 @@ type placedConn struct {
 
 	plain    atomic.Bool // it was given to the server of HTTP/1.1
 	verified atomic.Bool
+	cut      atomic.Bool  // it was closed because memory was short
 	received atomic.Int64 // bytes, while it is not verified
 	inbound  atomic.Pointer[inbound]
 }

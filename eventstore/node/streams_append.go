@@ -7,12 +7,9 @@ import (
 	"io"
 	"log/slog"
 	"math"
-	"strconv"
 
 	"github.com/EventStore/EventStore-Client-Go/v4/protos/shared"
 	"github.com/EventStore/EventStore-Client-Go/v4/protos/streams"
-	"google.golang.org/grpc/codes"
-	"google.golang.org/grpc/metadata"
 
 	"reckon/eventstore/node/eventlog"
 )
@@ -96,8 +93,7 @@ func receiveEvent(ctx context.Context, message *streams.AppendReq_ProposedMessag
 }
 
 // errTooManyEvents refuses an append that would keep the writer from others.
-var errTooManyEvents = &failure{codes.InvalidArgument, fmt.Sprintf("one append has at most %d events: append them in parts", maxAppendEvents),
-	metadata.Pairs("exception", "maximum-append-size-exceeded", "maximum-append-size", strconv.Itoa(eventlog.MaxAppendBytes))}
+var errTooManyEvents = invalid(fmt.Sprintf("one append has at most %d events: append them in parts", maxAppendEvents))
 
 // admitEvent checks and counts one more event of an append that has some.
 func admitEvent(ctx context.Context, message proposedMessage, held *holding, before int, payload *int) (eventlog.Proposed, error) {

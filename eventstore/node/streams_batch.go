@@ -307,8 +307,6 @@ func batchError(err error) *rpcstatus.Status {
 		code, detail = codes.PermissionDenied, &shared.AccessDenied{}
 	case errors.As(err, &tooLarge):
 		code, detail = codes.InvalidArgument, &shared.MaximumAppendSizeExceeded{MaxAppendSize: uint32(tooLarge.LimitBytes)}
-	case errors.Is(err, errTooManyEvents):
-		code, detail = codes.InvalidArgument, &shared.MaximumAppendSizeExceeded{MaxAppendSize: eventlog.MaxAppendBytes}
 	case errors.Is(err, context.DeadlineExceeded):
 		code, detail = codes.DeadlineExceeded, &shared.Timeout{}
 	default:
