@@ -36,6 +36,9 @@ func (v *visit) draw(text string) diagramShown {
 	if len(text) > maxDrawnBytes {
 		return diagramShown{Problem: "It is too long to be drawn here.", Drawable: true}
 	}
+	if wrong := notJSON(text); wrong != "" {
+		return diagramShown{Problem: wrong}
+	}
 	document, err := json.Marshal(circuitOf(text))
 	if err != nil {
 		return diagramShown{Problem: "It is no circuit that can be read."}

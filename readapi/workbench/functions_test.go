@@ -40,3 +40,21 @@ func TestCheckCommand(t *testing.T) {
 		t.Error(got)
 	}
 }
+
+// TestNotJSON: where a circuit that is meant as JSON ends to be JSON, in lines and columns that count from 1.
+func TestNotJSON(t *testing.T) {
+	for text, at := range map[string]string{
+		`{"qubits":2,"gates":[{"gate":"h","target":0}]`:       "line 1, column 46:",
+		"{\n \"qubits\": 2,\n \"gates\": [}\n}":               "line 3, column 12:",
+		"{\n \"qubits\": 2\n \"gates\": []\n}\n":              "line 3, column 2:",
+		"{\"é\": ]}":                                          "line 1, column 7:",
+		`{"qubits":1,"gates":[]} x`:                           "line 1, column 25:",
+		`{"qubits":1,"gates":[]}`:                             "",
+		"OPENQASM 3.0;\nqubit q;":                             "",
+		"  {\"qubits\":1,\n\"gates\":[{\"gate\":\"h\"   \n\n": "line 2, column 21:",
+	} {
+		if got := notJSON(text); at == "" && got != "" || !strings.Contains(got, at) {
+			t.Errorf("%s: %q, want %q", text, got, at)
+		}
+	}
+}

@@ -4,15 +4,21 @@ import (
 	"bytes"
 	"cmp"
 	"encoding/json"
+	"errors"
+	"fmt"
 	"maps"
+	"math/bits"
 	"net/http"
 	"net/url"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/google/uuid"
 
+	"reckon/domain/circuit"
 	"reckon/domain/upload"
+	"reckon/internal/httpkit"
 	"reckon/internal/view"
 )
 
@@ -93,6 +99,10 @@ func (v *visit) submitForm() {
 	}
 	switch form.Kind {
 	case "qsim":
+		if wrong := notJSON(form.Circuit); wrong != "" {
+			v.showJobsAgain(form, "", &refusal{Problem: *httpkit.InvalidRequest.Problem("%s", wrong)})
+			return
+		}
 		body["circuit"] = circuitOf(form.Circuit)
 	default:
 		body["expression"] = form.Expression
@@ -137,15 +147,34 @@ func (v *visit) refuseSubmission(problem *refusal) {
 // jobPath is the page of a job.
 func jobPath(id string) string { return "/jobs/" + url.PathEscape(id) }
 
-// circuitOf is a circuit as JSON, or the OpenQASM program that a text is otherwise.
+// isJSON tells whether a circuit is meant as JSON; any other text is an OpenQASM program.
+func isJSON(circuit string) bool { return strings.HasPrefix(strings.TrimSpace(circuit), "{") }
+
+// circuitOf is a circuit that notJSON finds nothing in, as the API takes it.
 func circuitOf(text string) any {
-	if trimmed := strings.TrimSpace(text); !strings.HasPrefix(trimmed, "{") {
-		return map[string]string{"openqasm": text}
-	}
-	if json.Valid([]byte(text)) {
+	if isJSON(text) {
 		return json.RawMessage(text)
 	}
-	return text // which the route refuses in its own words
+	return map[string]string{"openqasm": text}
+}
+
+// notJSON says where a circuit that is meant as JSON is none; empty: nowhere. Lines and columns count from 1, columns in characters.
+func notJSON(text string) string {
+	if !isJSON(text) {
+		return ""
+	}
+	var value any
+	syntax, wrong := errors.AsType[*json.SyntaxError](json.Unmarshal([]byte(text), &value))
+	if !wrong {
+		return ""
+	}
+	before := text[:max(0, min(int64(len(text)), syntax.Offset)-1)]
+	if int64(len(strings.TrimRight(text, " \t\r\n"))) <= syntax.Offset && strings.Contains(syntax.Error(), "unexpected end") {
+		before = strings.TrimRight(text, " \t\r\n")
+	}
+	line := 1 + strings.Count(before, "\n")
+	column := 1 + utf8.RuneCountInString(before[1+strings.LastIndex(before, "\n"):])
+	return fmt.Sprintf("The circuit is no JSON: line %d, column %d: %s.", line, column, strings.TrimPrefix(syntax.Error(), "json: "))
 }
 
 // jobShown is one job.
@@ -241,9 +270,18 @@ type circuitResult struct {
 	Engine     string           `json:"engine"`
 	GateCounts map[string]int64 `json:"gate_counts"`
 	Warnings   []string         `json:"warnings"`
-	Bars       []bar
-	More       int // keys that are not drawn
-	Height     int // of the drawing
+
+	Expectations  []circuit.Expectation `json:"expectations"`
+	Marginals     []circuit.Marginal    `json:"marginals"`
+	Probabilities map[string]float64    `json:"probabilities"`
+	Statevector   [][2]float64          `json:"statevector"`
+	NPY           *circuit.StateFile    `json:"npy"`
+	Memory        []string              `json:"memory"`
+	Omitted       map[string]string     `json:"omitted"`
+
+	Bars   []bar
+	More   int // keys that are not drawn
+	Height int // of the drawing
 }
 
 // bar is one key of a histogram, drawn at Y and Width wide.
@@ -279,6 +317,49 @@ func (c *circuitResult) draw() {
 		c.Bars = append(c.Bars, bar{Key: key, Count: c.Counts[key], Y: i * barHeight, Width: max(1, width), End: barLeft + max(1, width) + 6})
 	}
 	c.Height = len(keys)*barHeight + 4
+}
+
+// outcome is a key with its probability.
+type outcome struct {
+	Key         string
+	Probability float64
+}
+
+// mostOutcomes is how many rows a table of outcomes or amplitudes has.
+const mostOutcomes = 32
+
+// Outcomes are the likeliest keys of a distribution, in the order of the keys.
+func (c *circuitResult) Outcomes(of map[string]float64) []outcome {
+	keys := slices.SortedFunc(maps.Keys(of), func(a, b string) int { return cmp.Or(cmp.Compare(of[b], of[a]), cmp.Compare(a, b)) })
+	keys = keys[:min(len(keys), mostOutcomes)]
+	slices.Sort(keys)
+	list := make([]outcome, len(keys))
+	for i, key := range keys {
+		list[i] = outcome{key, of[key]}
+	}
+	return list
+}
+
+// amplitude is an entry of a state vector.
+type amplitude struct {
+	Key                string // of the basis state, qubit 0 rightmost
+	Re, Im, Likelihood float64
+}
+
+// Amplitudes are the largest entries of the state vector, in its order.
+func (c *circuitResult) Amplitudes() []amplitude {
+	if len(c.Statevector) == 0 {
+		return nil
+	}
+	qubits := bits.Len(uint(len(c.Statevector)) - 1)
+	all := make([]amplitude, len(c.Statevector))
+	for i, a := range c.Statevector {
+		all[i] = amplitude{fmt.Sprintf("%0*b", max(1, qubits), i), a[0], a[1], a[0]*a[0] + a[1]*a[1]}
+	}
+	slices.SortStableFunc(all, func(a, b amplitude) int { return cmp.Compare(b.Likelihood, a.Likelihood) })
+	all = all[:min(len(all), mostOutcomes)]
+	slices.SortFunc(all, func(a, b amplitude) int { return cmp.Compare(a.Key, b.Key) })
+	return all
 }
 
 func (v *visit) jobPage() {

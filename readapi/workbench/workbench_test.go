@@ -580,6 +580,34 @@ func TestJobsShowWhatWasSubmitted(t *testing.T) {
 	clean(t, b)
 }
 
+// TestJobsShowWhatWasAskedFor: all that a circuit asked for is on its job's page, the likeliest of long lists, and the whole in the JSON it leads to.
+func TestJobsShowWhatWasAskedFor(t *testing.T) {
+	b := browser.New(t)
+	s := served(t, apitest.Options{})
+	user := signIn(t, b, s)
+	id, _ := user.Do(t, http.MethodPost, "/api/jobs", `{"kind":"qsim","circuit":{"qubits":6,"shots":20,"seed":1,"statevector":true,"memory":true,"npy":true,"marginals":[[1,0]],"observables":[{"ZIIIII":1,"IIIIIZ":-0.5}],
+		"gates":[{"gate":"h","target":0},{"gate":"h","target":1},{"gate":"h","target":2},{"gate":"h","target":3},{"gate":"h","target":4},{"gate":"x","target":5}]}}`).OK(t).JSON["job_id"].(string)
+	s.RunJob(t, id)
+	b.Go(s.URL + "/jobs/" + id)
+	b.Has("#job", "Observables")
+	b.Has("#job", "Marginal of the qubits 1, 0")
+	b.Has("#job", "the 32 largest of 64 amplitudes")
+	b.Has("#job", "100000")
+	b.Has("#job", "The key of each of 20 shots")
+	for _, link := range []string{"/api/jobs/" + id, "/api/jobs/" + id + "/statevector.npy"} {
+		if there := b.Eval(`String(document.querySelectorAll('#job a[href="` + link + `"]').length)`); there != "1" {
+			t.Errorf("%s: %s links", link, there)
+		}
+	}
+	sound(t, b, "a job with all that a circuit can ask for")
+	b.Go(s.URL + "/jobs")
+	b.Click("main details:nth-of-type(2) summary")
+	b.Fill("#circuit", "{\"qubits\": 2,\n\"gates\": [}")
+	b.Click("main details:nth-of-type(2) button.primary")
+	b.Has("main .problem", "line 2, column 11")
+	clean(t, b)
+}
+
 // TestRunsSayWhatWasMeant: a run that is looked at again has its suggestions as its cell had them.
 func TestRunsSayWhatWasMeant(t *testing.T) {
 	b := browser.New(t)
