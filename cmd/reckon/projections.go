@@ -300,7 +300,7 @@ func (c *projectionsBootCmd) progress(ctx context.Context, status func() ([]proj
 				display.Close()
 				fmt.Fprintln(os.Stderr, s.Reason)
 				return exitStatus(1)
-			case s.Ready && s.Phase == projecting.Running:
+			case s.Ready && (s.Phase == projecting.Running || s.Phase == projecting.Standby): // another process writes it
 				return nil
 			}
 		}

@@ -115,3 +115,16 @@ func writeRun(t *testing.T, data string) {
 		t.Fatal(err)
 	}
 }
+
+// TestBootEndsWhereAnotherProcessWrites: boot that was asked of a process in standby ends when the tables are there.
+func TestBootEndsWhereAnotherProcessWrites(t *testing.T) {
+	states := []projecting.Status{{Name: "history", Phase: projecting.Starting}, {Name: "history", Phase: projecting.Standby}, {Name: "history", Phase: projecting.Standby, Ready: true}}
+	asked := 0
+	err := (&projectionsBootCmd{Name: "history"}).progress(t.Context(), func() ([]projecting.Status, error) {
+		asked++
+		return []projecting.Status{states[min(asked, len(states))-1]}, nil
+	})
+	if err != nil || asked != len(states) {
+		t.Errorf("asked %d times, %v", asked, err)
+	}
+}

@@ -205,7 +205,7 @@ func checkData(folder string) error {
 // have to make what it reads.
 func requireExists(path, what string) error {
 	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("there is no %s at %s: `reckon serve` makes one; --data DIR names another installation", what, path)
+		return fmt.Errorf("there is no %s at %s: `reckon serve --init` makes one; --data DIR names another installation", what, path)
 	} else if err != nil {
 		return err
 	}
@@ -219,7 +219,7 @@ func (s *settings) openLog(ctx context.Context) (*eventstore.Store, func(), erro
 		if missing, err := s.logMissing(); err != nil {
 			return nil, nil, err
 		} else if missing {
-			return nil, nil, fmt.Errorf("there is no event log at %s: `reckon serve` makes one; --data DIR names another installation", s.LogFolder())
+			return nil, nil, fmt.Errorf("there is no event log at %s: `reckon serve --init` makes one; --data DIR names another installation", s.LogFolder())
 		}
 	}
 	return newFlag{}.createLog(s, ctx)
