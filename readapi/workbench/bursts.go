@@ -51,11 +51,12 @@ type burstRow struct {
 	view.BurstEvent
 	What, Ended, Found string // Ended and Found: names of badges, or empty
 	Took               *int64 // milliseconds; nil: nothing is known of it
+	IdleMS             int64  // before it
 	Address            string
 }
 
-func newBurstRow(e view.BurstEvent) burstRow {
-	row := burstRow{BurstEvent: e, What: marksOf[e.Type].Words, Took: e.DurationMS, Address: addressOf(e)}
+func newBurstRow(e view.BurstEvent, idleMS int64) burstRow {
+	row := burstRow{BurstEvent: e, IdleMS: idleMS, What: marksOf[e.Type].Words, Took: e.DurationMS, Address: addressOf(e)}
 	if e.Status != nil {
 		row.Ended = string(*e.Status)
 	}
@@ -82,8 +83,8 @@ func (v *visit) burstPage() {
 		seen := v.window(whole)
 		page.Timeline = newTimeline(page.Events, seen)
 		page.Zoom = v.zoomLinks(seen, whole)
-		for _, e := range page.Events {
-			page.Rows = append(page.Rows, newBurstRow(e))
+		for i, idle := range idleBefore(page.Events) {
+			page.Rows = append(page.Rows, newBurstRow(page.Events[i], idle))
 		}
 		if page.Next != nil {
 			page.Later = v.r.URL.Path + "?" + url.Values{"after": {*page.Next}}.Encode()
@@ -196,7 +197,29 @@ type timeline struct {
 // LanesHeight is the height of the drawing above its axis.
 func (t timeline) LanesHeight() int { return t.Height - axisHeight }
 
-// pause is a time of more than longPause in which nothing ended.
+// spanOf is when an activity was computed, in milliseconds since the burst's first. Evaluations and checks that were asked for directly stand
+// where they were asked for, and all others where their end was logged (docs/bursts.md).
+func spanOf(e view.BurstEvent) window {
+	switch {
+	case e.DurationMS == nil:
+		return window{e.OffsetMS, e.OffsetMS}
+	case e.Type == burst.Check || e.Type == burst.Evaluation && e.JobID == nil:
+		return window{e.OffsetMS, e.OffsetMS + *e.DurationMS}
+	}
+	return window{e.OffsetMS - *e.DurationMS, e.OffsetMS}
+}
+
+// idleBefore is for how many milliseconds before each activity none of those before it was computed.
+func idleBefore(events []view.BurstEvent) []int64 {
+	idle, busyUntil := make([]int64, len(events)), int64(0)
+	for i, e := range events {
+		idle[i] = max(0, min(e.GapMS, e.OffsetMS-busyUntil))
+		busyUntil = max(busyUntil, spanOf(e).End)
+	}
+	return idle
+}
+
+// pause is a time of more than longPause in which nothing was computed that stands before it.
 type pause struct {
 	X, Width int
 	Middle   int
@@ -212,7 +235,7 @@ type lane struct {
 
 type mark struct {
 	X            int
-	From         int // where what it took begins, at X or left of it
+	From, To     int // what it took
 	Shape, Class string
 	Words        string // what a pointer or a reader is told
 	Address      string // of what it is about; empty: it has no page
@@ -243,14 +266,14 @@ func newTimeline(events []view.BurstEvent, seen window) timeline {
 		return leftMargin + int(float64(drawnWidth-leftMargin-20)*float64(offset-seen.Begin)/float64(seen.length()))
 	}
 	t := timeline{Width: drawnWidth, Seen: seen, Whole: windowOf(events), Left: leftMargin, Right: drawnWidth - 20}
-	for _, e := range events {
-		from, to := max(seen.Begin, e.OffsetMS-e.GapMS), min(seen.End, e.OffsetMS)
-		if e.GapMS <= longPause || from >= to {
+	for i, idle := range idleBefore(events) {
+		from, to := max(seen.Begin, events[i].OffsetMS-idle), min(seen.End, events[i].OffsetMS)
+		if idle <= longPause || from >= to {
 			continue
 		}
-		p := pause{X: x(from), Width: x(to) - x(from), Middle: (x(from) + x(to)) / 2, MS: e.GapMS}
+		p := pause{X: x(from), Width: x(to) - x(from), Middle: (x(from) + x(to)) / 2, MS: idle}
 		if p.Width >= pauseWordsWidth {
-			p.Words = spanInWords(e.GapMS)
+			p.Words = spanInWords(idle)
 		}
 		t.Pauses = append(t.Pauses, p)
 	}
@@ -276,10 +299,8 @@ func newTimeline(events []view.BurstEvent, seen window) timeline {
 
 func newMark(e view.BurstEvent, x func(int64) int, seen window) mark {
 	m := mark{X: x(e.OffsetMS), Shape: marksOf[e.Type].Shape, Class: classOf(e), Words: wordsOf(e), Address: addressOf(e)}
-	m.From = m.X
-	if e.DurationMS != nil {
-		m.From = x(max(seen.Begin, e.OffsetMS-*e.DurationMS))
-	}
+	took := spanOf(e)
+	m.From, m.To = x(max(seen.Begin, took.Begin)), x(min(seen.End, took.End))
 	return m
 }
 

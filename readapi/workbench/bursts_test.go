@@ -1,6 +1,7 @@
 package workbench
 
 import (
+	"slices"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -34,7 +35,7 @@ func TestTimelineHoldsWhatIsSeen(t *testing.T) {
 		marks, want := 0, 0
 		for _, l := range drawn.Lanes {
 			for _, m := range l.Marks {
-				if marks++; m.X < leftMargin || m.X > drawnWidth || m.From > m.X || m.From < leftMargin || m.Shape == "" || m.Words == "" {
+				if marks++; m.X < leftMargin || m.X > drawnWidth || m.From > m.X || m.To < m.X || m.From < leftMargin || m.To > drawnWidth || m.Shape == "" || m.Words == "" {
 					rt.Errorf("%+v", m)
 				}
 			}
@@ -58,5 +59,27 @@ func TestSpanInWords(t *testing.T) {
 		if got := spanInWords(ms); got != want {
 			t.Errorf("%d: %s, want %s", ms, got, want)
 		}
+	}
+}
+
+// TestComputingIsNoPause: what was asked for and computed for a minute is no pause; what was not computed for longer is one.
+func TestComputingIsNoPause(t *testing.T) {
+	took := func(ms int64) *int64 { return &ms }
+	job := "job"
+	events := []view.BurstEvent{
+		{OffsetMS: 0, Type: burst.Evaluation, DurationMS: took(61_000)},
+		{OffsetMS: 61_100, GapMS: 61_100, Type: burst.Evaluation, DurationMS: took(10)},
+		{OffsetMS: 200_000, GapMS: 138_900, Type: burst.Evaluation, JobID: &job, DurationMS: took(1_000)},
+	}
+	if idle := idleBefore(events); !slices.Equal(idle, []int64{0, 100, 138_890}) {
+		t.Errorf("%v", idle)
+	}
+	drawn := newTimeline(events, windowOf(events))
+	if len(drawn.Pauses) != 1 || drawn.Pauses[0].MS != 138_890 {
+		t.Errorf("%+v", drawn.Pauses)
+	}
+	marks := drawn.Lanes[0].Marks
+	if marks[0].From != marks[0].X || marks[0].To <= marks[0].X || marks[2].From >= marks[2].X || marks[2].To != marks[2].X {
+		t.Errorf("%+v", marks)
 	}
 }

@@ -749,7 +749,7 @@ func TestTimelineByPointerAndKeys(t *testing.T) {
 	b.Until(`document.querySelector("td a") || (location.reload(), false)`)
 	b.Click("td a")
 	b.Until(`document.querySelectorAll("svg.timeline path").length === 8 && document.querySelectorAll("svg.timeline .pause").length === 1`)
-	b.Until(`document.querySelector("svg.timeline").textContent.includes("2 min 20 sec")`)
+	b.Until(`document.querySelector("svg.timeline").textContent.includes("2 min 19 sec")`)
 	b.Eval(`(document.querySelector("svg.timeline").scrollIntoView(), "")`)
 	span := func() (begin, end int) {
 		if _, err := fmt.Sscan(b.Eval(`(({ begin, end }) => begin + " " + end)(document.querySelector("svg.timeline").dataset)`), &begin, &end); err != nil {
