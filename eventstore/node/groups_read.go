@@ -131,9 +131,7 @@ func (g *consumerGroup) join(ctx context.Context, buffer int) (*consumer, error)
 		most = maxGroupConsumers
 	}
 	if len(g.consumers) >= most {
-		// clients of other languages parse the first words
-		return nil, &failure{codes.FailedPrecondition, "Maximum subscriptions reached: persistent subscription " + g.config.id() + " has as many consumers as it may have",
-			metadata.Pairs("exception", "maximum-subscribers-reached", "stream-name", printable(g.config.Stream), "group-name", printable(g.config.Group))}
+		return nil, g.config.full()
 	}
 	if g.service.consumers.Add(1) > maxConsumers {
 		g.service.consumers.Add(-1)

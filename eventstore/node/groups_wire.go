@@ -1,6 +1,7 @@
 package node
 
 import (
+	"fmt"
 	"math"
 	"strconv"
 	"strings"
@@ -239,7 +240,7 @@ func filterOfCreate(n groupName, wire *persistent.CreateReq_AllOptions_FilterOpt
 		size += len(prefix)
 	}
 	if size > maxGroupFilterBytes {
-		return nil, invalid("the prefixes of the filter are too long")
+		return nil, invalid(fmt.Sprintf("the prefixes of the filter have %d bytes together, and may have %d: use a regular expression", size, maxGroupFilterBytes))
 	}
 	_, err := f.compile()
 	return f, err

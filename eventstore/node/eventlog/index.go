@@ -344,7 +344,7 @@ func (b *indexBatch) add(r *stored, at place) error {
 	}
 	switch {
 	case h.tombstoned, r.Revision != TombstoneRevision && r.Revision != uint64(h.last+1), h.position >= r.Position:
-		return &IndexError{Dir: b.log.dir, Reason: fmt.Sprintf("revision %d of stream %q at position %d follows revision %d", r.Revision, r.Stream, r.Position, h.last)}
+		return &IndexError{Dir: b.log.dir, Reason: fmt.Sprintf("revision %d of stream %s at position %d follows revision %d", r.Revision, Quoted(r.Stream), r.Position, h.last)}
 	case r.Revision == TombstoneRevision:
 		h.tombstoned = true
 	default:
