@@ -301,6 +301,12 @@ func (s *groupsService) replay(options *persistent.ReplayParkedReq_Options) erro
 	if err != nil {
 		return err
 	}
+	g.mu.Lock()
+	halted := g.halted
+	g.mu.Unlock()
+	if halted != nil {
+		return halted
+	}
 	parked, err := streamInfoOf(s.log, g.config.parkedStream())
 	if err != nil {
 		return err

@@ -1,6 +1,7 @@
 package node
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"io"
@@ -126,6 +127,9 @@ func (g *consumerGroup) join(ctx context.Context, buffer int) (*consumer, error)
 	if g.ended != nil {
 		return nil, g.ended
 	}
+	if g.isAtDamage() {
+		return nil, g.halted
+	}
 	most := int(g.config.Settings.MaxConsumers)
 	if most == 0 || most > maxGroupConsumers {
 		most = maxGroupConsumers
@@ -158,11 +162,11 @@ func (g *consumerGroup) leave(c *consumer) {
 	})
 }
 
-// reason is why the group was put away.
+// reason is why a consumer was dropped: the group was put away, or stands at a damaged record.
 func (g *consumerGroup) reason() error {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	return g.ended
+	return cmp.Or(g.ended, g.halted)
 }
 
 // sendOne sends the next event for the consumer, and leaves a signal when there are more.
@@ -180,6 +184,9 @@ func (g *consumerGroup) sendOne(call persistent.PersistentSubscriptions_ReadServ
 	if errors.Is(err, errGroupEventGone) {
 		g.change(func(state *group.Group, now time.Time) { state.Gone(now, d) })
 		return nil
+	}
+	if damageIn(err) != nil {
+		g.halt(err)
 	}
 	if err != nil {
 		return err

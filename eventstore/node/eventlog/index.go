@@ -231,9 +231,15 @@ func (l *Log) loadIndex(under vfs.FS, end cursor) error {
 		if err != nil || reason == "" {
 			return err
 		}
+		if l.known != nil {
+			return l.errNoIndexOverDamage(reason)
+		}
 		if reason != rebuildAsked {
 			l.logger.Warn("the index of the event log is built again from its segments", "folder", l.dir, "reason", reason)
 		}
+	}
+	if l.known != nil {
+		return l.errNoIndexOverDamage("it is missing, or in doubt")
 	}
 	if err := errors.Join(forgetIndex(under, dir), under.RemoveAll(dir)); err != nil {
 		return l.storageError("remove the index", err)
