@@ -47,7 +47,6 @@ type consumerGroup struct {
 	shown     int64 // deliveries at the last info
 
 	hasCheckpoints bool // the checkpoint stream exists; only the writer uses it
-	oneByOne       bool // a page had a damaged record: those before it are read alone; only the reader uses it
 }
 
 // start starts a group at its checkpoint.
@@ -244,12 +243,8 @@ func (g *consumerGroup) readLog() {
 			g.mu.Unlock()
 			return
 		}
-		room := g.room()
-		if g.oneByOne {
-			room = min(room, 1)
-		}
-		after, events := g.state.Want(room)
-		from, until, replays := g.state.WantParked(room)
+		after, events := g.state.Want(g.room())
+		from, until, replays := g.state.WantParked(g.room())
 		g.reading = replays > 0 || events > 0 && more
 		g.mu.Unlock()
 		var err error
@@ -274,12 +269,8 @@ func (g *consumerGroup) readLog() {
 			}
 		}
 		if damageIn(err) != nil {
-			if g.oneByOne {
-				g.halt(err)
-				return
-			}
-			g.oneByOne = true
-			continue
+			g.halt(err)
+			return
 		}
 		if log.note(err); err != nil {
 			fill()
@@ -372,7 +363,7 @@ func (g *consumerGroup) pageOfAll(ctx context.Context, view *eventlog.View, page
 		return nil
 	}
 	size := events
-	if g.filter != nil && !g.oneByOne {
+	if g.filter != nil {
 		size = pageRecords
 	}
 	records, err := view.ReadAll(ctx, uint64(page.Last+1), false, eventlog.Page{Records: size, Bytes: pageBytes})

@@ -331,7 +331,11 @@ func (v *View) readLinks(ctx context.Context, stream string, first, last uint64,
 	if backwards {
 		slices.Reverse(revisions)
 	}
-	targets, err := v.log.readPlaces(ctx, places, false, func(i int, records []stored) string {
+	read := v.log.readPlaces
+	if backwards { // what is before a damaged record comes after it
+		read = v.log.readWhole
+	}
+	targets, err := read(ctx, places, false, func(i int, records []stored) string {
 		r := &records[i]
 		if listed, found := r.indexed(kind); found && listed == key || kind == byCorrelation && r.Redacted {
 			return ""

@@ -184,7 +184,7 @@ func TestSealedSegmentGone(t *testing.T) {
 				if err = errors.Join(err, viewErr); err != nil {
 					t.Fatal(err)
 				}
-				_, err = view.ReadAll(t.Context(), 0, false, Page{Records: 100, Bytes: 1 << 20})
+				err = readThrough(t.Context(), view)
 				view.Close()
 			case "verification":
 				_, err = l.Verify(t.Context())
@@ -318,6 +318,13 @@ func readOverDamage(t *testing.T, dir string, position uint64) {
 	failed := readEvery(t, l)
 	if len(failed) != 1 || !errors.As(failed[position], &damage) || damage.Position != position {
 		t.Errorf("reads: got %v", failed)
+	}
+	if view, err := l.View(); err == nil { // what is before it on a page is given
+		records, err := view.ReadAll(t.Context(), 1, false, Page{Records: 10, Bytes: 1 << 20})
+		if want := min(position-1, 10); err != nil || uint64(len(records)) != want {
+			t.Errorf("a page has %d records, want %d: %v", len(records), want, err)
+		}
+		view.Close()
 	}
 	select {
 	case <-l.Failed():

@@ -7,14 +7,30 @@ import (
 	"io"
 	"io/fs"
 	"slices"
+	"sort"
 )
 
 // readRunBytes bounds what is read from a segment at once, but for a larger record.
 const readRunBytes = 1 << 20
 
 // readPlaces reads the records at places that are in the order of the log and verifies
-// each; check says what is wrong with record i beside the one before it.
+// each; check says what is wrong with record i beside the one before it. Forwards, those
+// before a damaged record are returned, and the next read begins with that one.
 func (l *Log) readPlaces(ctx context.Context, places []place, backwards bool, check func(i int, records []stored) string) ([]Record, error) {
+	records, err := l.readWhole(ctx, places, backwards, check)
+	var damage *CorruptError
+	if backwards || !errors.As(err, &damage) {
+		return records, err
+	}
+	before := sort.Search(len(places), func(i int) bool { return places[i].position >= damage.Position })
+	if before == 0 || before == len(places) {
+		return nil, err
+	}
+	return l.readWhole(ctx, places[:before], backwards, check)
+}
+
+// readWhole reads all of the places or none.
+func (l *Log) readWhole(ctx context.Context, places []place, backwards bool, check func(i int, records []stored) string) ([]Record, error) {
 	segments := *l.segments.Load()
 	read := make([]stored, 0, len(places))
 	for len(read) < len(places) {

@@ -109,6 +109,7 @@ func (l *Log) checkRemembered(segments segmentList) (known *CorruptError, err er
 			}
 			damage.Advice = when + "restore the folder from a backup; " + otherRecordsAdvice
 			if refusing == nil {
+				damage.Advice = when + "restore the folder from a backup; until then it is read only"
 				return damage, nil
 			}
 			if knowing == nil {
