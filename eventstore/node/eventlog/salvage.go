@@ -36,8 +36,8 @@ func (g Gap) Records() uint64 {
 // one is lost. Where a length is damaged too, so that nothing says where the next record
 // begins, those are taken from which an unbroken chain leads to the link in the next segment's header
 // or in the head file: a record within the payload of another one proves nothing. It needs
-// neither the head file nor the index, and holds a segment in memory. Errors: *FormatError for
-// a folder without segments, *StorageError, that of ctx, and those of begin, visit and lost.
+// no index, of the head file and the headers of the segments one, and holds a segment in memory. Errors: *FormatError for
+// a folder that has none of these, *StorageError, that of ctx, and those of begin, visit and lost.
 func SalvageFolder(ctx context.Context, dir string, after uint64, begin func(FolderStart) error, visit func(*Linked) error, lost func(Gap) error) (Anchor, error) {
 	s := salvage{ctx: ctx, dir: dir, after: after, visit: visit, lost: lost}
 	if err := s.open(); err != nil {
@@ -132,6 +132,9 @@ func (s *salvage) open() error {
 		if s.id == uuid.Nil && s.parts[i].reason == "" {
 			s.id = s.parts[i].header.id
 		}
+	}
+	if s.id == uuid.Nil {
+		return &FormatError{Dir: s.dir, Reason: "neither its head file nor the header of a segment can be read, so that no record proves to be of a log"}
 	}
 	s.link, s.linked = genesisOf(s.id), true
 	return nil

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -32,6 +33,9 @@ func salvaged(t interface{ Fatalf(string, ...any) }, dir string, after uint64) (
 		gaps = append(gaps, g)
 		return nil
 	})
+	if format := (*FormatError)(nil); errors.As(err, &format) { // no header and no head file is left
+		return nil, []Gap{{}}
+	}
 	if err != nil {
 		t.Fatalf("%v", err)
 	}
