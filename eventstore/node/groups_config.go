@@ -159,8 +159,8 @@ func groupEvent(eventType string, content any) (eventlog.Proposed, error) {
 	return eventlog.Proposed{ID: uuid.New(), Type: eventType, JSON: true, Data: data}, err
 }
 
-// readGroupConfigs returns the groups that exist.
-func readGroupConfigs(log *eventlog.Log) ([]groupConfig, error) {
+// readGroupConfigs returns the groups that exist. passed is called for each event that is no configuration, which counts for nothing.
+func readGroupConfigs(log *eventlog.Log, passed func(revision uint64, reason error)) ([]groupConfig, error) {
 	view, err := log.View()
 	if err != nil {
 		return nil, err
@@ -181,7 +181,7 @@ func readGroupConfigs(log *eventlog.Log) ([]groupConfig, error) {
 		}
 		for i := range records {
 			if err := applyGroupEvent(found, &records[i]); err != nil {
-				return nil, err
+				passed(records[i].Revision, err)
 			}
 		}
 		next = records[len(records)-1].Revision + 1
@@ -199,7 +199,10 @@ func applyGroupEvent(found map[string]groupConfig, r *eventlog.Record) error {
 		return nil
 	}
 	if err := json.Unmarshal(r.Data, &c); err != nil {
-		return fmt.Errorf("event %d of stream %s is no configuration of a persistent subscription: %w", r.Revision, groupConfigStream, err)
+		return err
+	}
+	if err := c.valid(); r.Type == groupConfiguredKey && err != nil {
+		return err
 	}
 	if delete(found, c.id()); r.Type == groupConfiguredKey {
 		found[c.id()] = c
