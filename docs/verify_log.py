@@ -8,40 +8,66 @@ def fail(where, position, byte, what):
 def sha(*parts):
     return hashlib.sha256(b"".join(parts)).digest()
 
+def frame(data, at, seed):
+    """The frame at an offset: its end, durable, number, revision, last of its append, stream, header, link, state, payload's hash and payload; None when it does not verify."""
+    magic, length, durable, checksum = struct.unpack(">4sIQI", data[at:at + 20].ljust(20, b"\0"))
+    record = data[at + 20:at + 20 + length]
+    if magic != b"RKEV" or not 121 <= len(record) == length or zlib.crc32(record, zlib.crc32(data[at:at + 16], seed)) != checksum:
+        return None
+    version, number, revision, _, _, flags, s, t, m, d = struct.unpack(">BQQq16sBHIII", record[:56])
+    end = 88 + s + t
+    state = record[end + 32] if end + 32 < length else None
+    if version != 2 or flags > 3 or state not in (0, 1) or length != end + 33 + (16 + m + d) * state or durable >= number:
+        return None
+    return at + 20 + length, durable, number, revision, bool(flags & 2), record[88:88 + s], record[:end], record[end:end + 32], state, record[56:88], record[end + 33:]
+
+def proves(data, at, seed, position):
+    """Whether a frame behind an offset says that a position was durable."""
+    while (at := data.find(b"RKEV", at)) >= 0:
+        found = frame(data, at, seed)
+        if found and found[1] >= position:
+            return True
+        at += 4
+    return False
+
 folder = pathlib.Path(sys.argv[1])
 head = (folder / "HEAD").read_bytes()
 if len(head) != 64 or sha(b"HEAD file", head[:56])[:8] != head[56:]:
     fail("HEAD", "unknown", 0, "the checksum is wrong")
 log_id, (acknowledged,), newest = head[:16], struct.unpack(">Q", head[16:24]), head[24:56]
-position, link, end, revisions = 0, sha(b"reckon event log 1\n", log_id), None, {}
+position, link, revisions = 0, sha(b"reckon event log 1\n", log_id), {}
+whole, unfinished = (position, link), 0  # the newest record that ends an append, and the bytes behind it
 segments = sorted((folder / "segments").glob("*.seg"))
 for path in segments:
-    data, last = path.read_bytes(), path == segments[-1]
+    data, tail = path.read_bytes(), path == segments[-1]
     if len(data) < 72 or zlib.crc32(data[:68]) != int.from_bytes(data[68:72], "big"):
         fail(path.name, position + 1, 0, "the checksum of the header is wrong")
     scavenged = data[8:12] == struct.pack(">I", 3)
     if data[:28] != b"RKSEGMNT" + struct.pack(">I", 3 if scavenged else 2) + log_id or data[28:68] != struct.pack(">Q", position) + link or path.stem != f"{position:020d}":
         fail(path.name, position + 1, 0, "the segment does not continue the one before")
-    seed, at = int.from_bytes(data[68:72], "big"), 72
+    seed, at, unfinished = int.from_bytes(data[68:72], "big"), 72, len(data) - 72
     while at < len(data):
-        if last and position == acknowledged and end is None:
-            end = at  # what follows was acknowledged to nobody, and may be torn
-        magic, length, durable, checksum = struct.unpack(">4sIQI", data[at:at + 20].ljust(20, b"\0"))
-        record = data[at + 20:at + 20 + length]
-        if magic != b"RKEV" or len(record) < length or zlib.crc32(record, zlib.crc32(data[at:at + 16], seed)) != checksum:
-            if end is not None:
-                break
-            fail(path.name, position + 1, at, "the record is cut short, or its checksum is wrong")
-        _, number, revision, _, _, _, s, t, m, d = struct.unpack(">BQQq16sBHIII", record[:56])
-        payload_hash, header, rest = record[56:88], record[:88 + s + t], record[88 + s + t:]
-        stream, expected = record[88:88 + s], revisions.get(record[88:88 + s], 0)
-        if number != position + 1 or durable > position or revision not in (expected, 2**63 - 1):
-            fail(path.name, position + 1, at, f"position {number} or revision {revision} does not follow")
-        if rest[:32] != sha(link, header) or rest[32] and payload_hash != sha(rest[33:]) or len(rest) != (33 + 16 + m + d if rest[32] else 33) or not (rest[32] or scavenged):
-            fail(path.name, position + 1, at, "the hash chain or the payload's hash is wrong")
-        position, link, revisions[stream], at = number, rest[:32], revision + 1, at + 20 + length
-        if position == acknowledged and link != newest:
+        found, wrong = frame(data, at, seed), "the record is cut short, or its checksum is wrong"
+        if found:
+            end, _, number, revision, last, stream, header, its_link, state, payload_hash, payload = found
+            wrong = ""
+            if number != position + 1:
+                wrong = f"the record says position {number}"
+            elif its_link != sha(link, header) or state and payload_hash != sha(payload) or not (state or scavenged):
+                wrong = "the hash chain or the payload's hash is wrong"
+        if wrong and tail and position >= acknowledged and not proves(data, at, seed, position + 1):
+            break  # the rest of a write that was acknowledged to nobody
+        if wrong:
+            fail(path.name, position + 1, at, wrong)
+        expected = revisions.get(stream, 0)
+        if expected == 2**63 or revision not in (expected, 2**63 - 1):
+            fail(path.name, number, at, f"revision {revision} does not follow")
+        position, link, revisions[stream], at = number, its_link, revision + 1, end
+        if position == acknowledged and (link != newest or not last):
             fail(path.name, position, at, "HEAD names another record")
+        if last or not tail:
+            whole, unfinished = (position, link), len(data) - at
 if position < acknowledged:
     fail("HEAD", position + 1, 16, f"the log ends at {position}, acknowledged were {acknowledged}")
-print(f"log {uuid.UUID(bytes=log_id)}: {position} records in {len(segments)} segments verify; link {link.hex()}")
+position, link = whole
+print(f"log {uuid.UUID(bytes=log_id)}: {position} records in {len(segments)} segments verify; link {link.hex()}" + (f"; {unfinished} bytes of an unfinished write follow" if unfinished else ""))

@@ -194,7 +194,11 @@ type FolderInUseError struct {
 }
 
 func (e *FolderInUseError) Error() string {
-	return fmt.Sprintf("data folder %s is in use by process %d: stop that process or choose another folder", e.Dir, e.PID)
+	holder := "another process"
+	if e.PID > 0 {
+		holder = fmt.Sprintf("process %d", e.PID)
+	}
+	return fmt.Sprintf("data folder %s is in use by %s: stop that process or choose another folder", e.Dir, holder)
 }
 
 // FormatError is returned by Open for a folder whose contents this version cannot read.

@@ -2,9 +2,12 @@ package eventlog
 
 import (
 	"bytes"
+	"errors"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -60,6 +63,67 @@ func TestScriptVerifiesTheFiles(t *testing.T) {
 		}
 		if err := os.WriteFile(file, files[strings.TrimSpace(name)], 0o600); err != nil {
 			t.Fatal(err)
+		}
+	}
+}
+
+// The script and the node say the same of what lies at the end of a log: records that are there twice, cut, or changed, behind
+// what HEAD names or before it. Both name the position of the newest record that is right.
+func TestScriptAndNodeAgreeOnTheEnd(t *testing.T) {
+	python, err := exec.LookPath("python3")
+	if err != nil {
+		t.Skip("no python3")
+	}
+	files, frames := smallLog(t)
+	dir := onDisk(t, files)
+	tail := frames[len(frames)-1].file
+	inTail := slices.DeleteFunc(slices.Clone(frames), func(f frameAt) bool { return f.file != tail })
+	newest, err := readHeadMark(diskFiles{}, dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	marks := map[string]headMark{"newest": newest}
+	_, segments, _, err := loadSegments(readOnlyFiles{}, dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	older := headMark{id: newest.id, position: segments.tail().base, link: segments.tail().link}
+	marks["older"] = older // as after a power failure: what follows was perhaps acknowledged
+	cut := func(f frameAt, bytes int64) []byte { return files[tail][:f.offset+bytes] }
+	changes := map[string][]byte{"as it is": files[tail]}
+	for i, f := range frames {
+		changes[fmt.Sprintf("record %d is there again", i)] = slices.Concat(files[tail], files[f.file][f.offset:f.end()])
+	}
+	for i, f := range inTail {
+		changes[fmt.Sprintf("cut before %d", i)] = cut(f, 0)
+		changes[fmt.Sprintf("cut within %d", i)] = cut(f, 30)
+		changes[fmt.Sprintf("%d doubled", i)] = slices.Concat(files[tail][:f.end()], files[tail][f.offset:])
+		changed := bytes.Clone(files[tail])
+		changed[f.offset+30] ^= 1
+		changes[fmt.Sprintf("%d changed", i)] = changed
+		changes[fmt.Sprintf("%d taken out", i)] = slices.Concat(cut(f, 0), files[tail][f.end():])
+	}
+	for at, mark := range marks {
+		if err := os.WriteFile(filepath.Join(dir, headFileName), mark.encode(), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		for what, content := range changes {
+			if err := os.WriteFile(filepath.Join(dir, tail), content, 0o600); err != nil {
+				t.Fatal(err)
+			}
+			report, damage := VerifyFolder(t.Context(), dir, nil)
+			said, err := exec.CommandContext(t.Context(), python, filepath.Join("..", "..", "..", "docs", "verify_log.py"), dir).CombinedOutput()
+			if (err == nil) != (damage == nil) {
+				t.Errorf("HEAD is %s, %s: the script: %v: %s the node: %v", at, what, err, said, damage)
+				continue
+			}
+			if right := fmt.Sprintf(": %d records in", report.Records); err == nil && (!strings.Contains(string(said), right) || strings.Contains(string(said), fmt.Sprintf("; %d bytes of", report.Unfinished)) != (report.Unfinished > 0)) {
+				t.Errorf("HEAD is %s, %s: the script: %s the node: %+v", at, what, said, report)
+			}
+			var corrupt *CorruptError
+			if err != nil && (!errors.As(damage, &corrupt) || !strings.Contains(string(said), fmt.Sprintf("position %d:", corrupt.Position))) {
+				t.Errorf("HEAD is %s, %s: the script: %s the node: %v", at, what, said, damage)
+			}
 		}
 	}
 }

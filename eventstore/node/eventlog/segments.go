@@ -60,11 +60,7 @@ func loadSegments(files fileSystem, dir string) (id uuid.UUID, segments segmentL
 			id = s.id
 		}
 		damaged := func(reason string) error {
-			position := base + 1
-			if n := len(segments); n > 1 {
-				position = min(position, segments[n-2].base+1)
-			}
-			return errors.Join(&CorruptError{Dir: dir, Position: max(1, position), File: s.name(), Reason: reason}, segments.close())
+			return errors.Join(&CorruptError{Dir: dir, Position: base + 1, File: s.name(), Reason: reason}, segments.close())
 		}
 		switch {
 		case s.base != base:
