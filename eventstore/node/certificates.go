@@ -38,7 +38,7 @@ const (
 	clockTolerance  = time.Hour   // by which clients' clocks may be behind
 )
 
-// certificates answers TLS handshakes with a certificate that is loaded again every minute, and made again in time when it is the node's own.
+// certificates answers TLS handshakes with a certificate that is loaded again when its files change, and every minute, and made again in time when it is the node's own.
 type certificates struct {
 	certFile, keyFile string
 	renew             func(now time.Time) error // nil for a certificate that was given
@@ -48,6 +48,21 @@ type certificates struct {
 	mu     sync.Mutex
 	now    *tls.Certificate
 	looked time.Time
+	seen   [2]fileStamp // of certificate and key, when they were looked at
+}
+
+// fileStamp tells a file from one that was put in its place or written anew.
+type fileStamp struct {
+	changed time.Time
+	size    int64
+}
+
+func stampOf(path string) fileStamp {
+	info, err := os.Stat(path)
+	if err != nil {
+		return fileStamp{}
+	}
+	return fileStamp{info.ModTime(), info.Size()}
 }
 
 // givenCertificates serves a certificate from files of PEM, whose owner renews them.
@@ -64,7 +79,7 @@ func ownCertificates(dir string, names []string, clock func() time.Time, logger 
 		return nil, fmt.Errorf("folder of the node's certificates: %w", err)
 	}
 	c := &certificates{certFile: filepath.Join(folder, nodeFile), keyFile: filepath.Join(folder, nodeKeyFile), clock: clock, logger: logger}
-	c.renew = func(now time.Time) error { return renewNode(folder, names, now) }
+	c.renew = func(now time.Time) error { return renewNode(folder, names, now, logger) }
 	return c, c.load(clock())
 }
 
@@ -87,11 +102,17 @@ func (c *certificates) load(now time.Time) error {
 func (c *certificates) get(*tls.ClientHelloInfo) (*tls.Certificate, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if now := c.clock(); now.Sub(c.looked).Abs() >= certificateLook {
-		c.looked = now
-		if err := c.load(now); err != nil {
-			c.logger.Error("the node's certificate cannot be renewed; the present one is used on", "error", err)
+	now, stamps := c.clock(), [2]fileStamp{stampOf(c.certFile), stampOf(c.keyFile)}
+	if stamps == c.seen && now.Sub(c.looked).Abs() < certificateLook {
+		return c.now, nil
+	}
+	c.looked, c.seen = now, stamps
+	if err := c.load(now); err != nil {
+		what := "the certificate that was given cannot be read again, alone or with its key"
+		if c.renew != nil {
+			what = "the node's certificate cannot be renewed"
 		}
+		c.logger.Error(what+"; the present one is used on", "error", err)
 	}
 	return c.now, nil
 }
@@ -115,14 +136,12 @@ func certificateNames(listen net.Addr, given []string) []string {
 
 // renewNode makes the node's certificate where there is none for these names, where it ends
 // soon, and where the CA is another one.
-func renewNode(folder string, names []string, now time.Time) error {
+func renewNode(folder string, names []string, now time.Time, logger *slog.Logger) error {
 	ca, caKey, err := readPair(filepath.Join(folder, caFile), filepath.Join(folder, caKeyFile))
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
-		if ca, caKey, err = makeCA(folder, now); err != nil {
-			return err
-		}
-	case err != nil:
+	if errors.Is(err, fs.ErrNotExist) {
+		ca, caKey, err = replaceCA(folder, now, logger)
+	}
+	if err != nil {
 		return err
 	}
 	certFile, keyFile := filepath.Join(folder, nodeFile), filepath.Join(folder, nodeKeyFile)
@@ -168,11 +187,51 @@ func namesOf(c *x509.Certificate) []string {
 	return names
 }
 
-func makeCA(folder string, now time.Time) (*x509.Certificate, *ecdsa.PrivateKey, error) {
+// replaceCA makes the CA of a folder that lacks its certificate, its key or both. Where the key is there, the certificate is
+// made again of it, so that clients who have the former one take what it signs.
+func replaceCA(folder string, now time.Time, logger *slog.Logger) (*x509.Certificate, *ecdsa.PrivateKey, error) {
+	encoded, err := os.ReadFile(filepath.Join(folder, caKeyFile))
+	switch {
+	case err == nil:
+		key, err := parseKey(encoded)
+		if err != nil {
+			return nil, nil, fmt.Errorf("%s: %w", filepath.Join(folder, caKeyFile), err)
+		}
+		logger.Warn("the certificate of the node's CA was gone, and was made again of its key: clients that have the former one connect as before", "file", filepath.Join(folder, caFile))
+		return makeCA(folder, now, key)
+	case !errors.Is(err, fs.ErrNotExist):
+		return nil, nil, err
+	}
+	for _, name := range []string{caFile, nodeFile} {
+		if _, err := os.Lstat(filepath.Join(folder, name)); err == nil {
+			logger.Warn("the key of the node's CA was gone, and another CA was made: give clients its certificate, for those who have the former one cannot connect", "file", filepath.Join(folder, caFile))
+			break
+		}
+	}
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
 		return nil, nil, err
 	}
+	return makeCA(folder, now, key)
+}
+
+func parseKey(encoded []byte) (*ecdsa.PrivateKey, error) {
+	block, _ := pem.Decode(encoded)
+	if block == nil {
+		return nil, errors.New("it is no PEM")
+	}
+	parsed, err := x509.ParsePKCS8PrivateKey(block.Bytes)
+	if err != nil {
+		return nil, err
+	}
+	key, ok := parsed.(*ecdsa.PrivateKey)
+	if !ok {
+		return nil, errors.New("it is no key that this program made")
+	}
+	return key, nil
+}
+
+func makeCA(folder string, now time.Time, key *ecdsa.PrivateKey) (*x509.Certificate, *ecdsa.PrivateKey, error) {
 	template := &x509.Certificate{
 		Subject:               pkix.Name{CommonName: "reckon node CA"},
 		NotBefore:             now.Add(-clockTolerance),

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net"
 	"os"
 	"path/filepath"
 	"strings"
@@ -240,5 +241,28 @@ func TestGroupFindsDamage(t *testing.T) {
 	}
 	if err := sub.Close(); err != nil {
 		t.Error(err)
+	}
+}
+
+// A start that cannot serve makes no log in a folder that has none.
+func TestRefusedStartMakesNoLog(t *testing.T) {
+	taken, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = taken.Close() }()
+	dir := filepath.Join(t.TempDir(), "new")
+	for _, c := range []Config{
+		{Listen: "0.0.0.0:0"}, {Listen: "nowhere"}, {Listen: taken.Addr().String()},
+		{Secure: &Secure{Listen: taken.Addr().String()}}, {Secure: &Secure{Listen: "127.0.0.1:0", CertificateFile: dir, KeyFile: dir}},
+	} {
+		c.Dir = dir
+		if n, err := Open(c); err == nil {
+			stop(t, n)
+			t.Errorf("%+v: it runs", c)
+		}
+		if _, err := os.Lstat(dir); !errors.Is(err, os.ErrNotExist) {
+			t.Fatalf("%+v: %v", c, err)
+		}
 	}
 }

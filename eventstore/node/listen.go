@@ -3,6 +3,7 @@ package node
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"net"
 	"net/url"
 	"os"
@@ -45,6 +46,40 @@ func listen(dir, address string) (net.Listener, error) {
 		return nil, &NotLoopbackError{address}
 	}
 	listener, err := net.ListenTCP("tcp", resolved)
+	if err != nil {
+		return nil, fmt.Errorf("listen on %s: %w", address, err)
+	}
+	return listener, nil
+}
+
+// preflight returns why a node in a folder without a log could not be served, so that none is made there.
+func (c Config) preflight() error {
+	if _, err := os.Lstat(filepath.Join(c.Dir, "segments")); !errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if c.Secure != nil && c.Secure.CertificateFile != "" {
+		if _, err := givenCertificates(c.Secure.CertificateFile, c.Secure.KeyFile, c.Clock, c.Logger); err != nil {
+			return err
+		}
+	}
+	var listener net.Listener
+	var err error
+	switch {
+	case c.Listen != "":
+		listener, err = listen(c.Dir, c.Listen)
+	case c.Secure != nil:
+		listener, err = listenForUsers(c.Secure.Listen)
+	default:
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	return listener.Close()
+}
+
+func listenForUsers(address string) (net.Listener, error) {
+	listener, err := net.Listen("tcp", address)
 	if err != nil {
 		return nil, fmt.Errorf("listen on %s: %w", address, err)
 	}

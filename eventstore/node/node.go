@@ -92,6 +92,9 @@ func Open(c Config) (*Node, error) {
 	if c.Clock == nil {
 		c.Clock = time.Now
 	}
+	if err := c.preflight(); err != nil {
+		return nil, err
+	}
 	// the log before the listener: the error of a second node on a folder names the folder, not the port
 	log, err := eventlog.Open(eventlog.Options{Dir: c.Dir, Clock: c.Clock, Logger: c.Logger})
 	if err != nil {

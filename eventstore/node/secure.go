@@ -71,9 +71,9 @@ func (n *Node) openDoor(ctx context.Context, c Config, services func(net.Addr) f
 		}
 	}
 	n.nameOperators(ctx)
-	listener, err := net.Listen("tcp", c.Secure.Listen)
+	listener, err := listenForUsers(c.Secure.Listen)
 	if err != nil {
-		return nil, fmt.Errorf("listen on %s: %w", c.Secure.Listen, err)
+		return nil, err
 	}
 	d := &door{listener: &places{Listener: &countingListener{Listener: listener, count: n.foreign}, limit: maxConnections}}
 	var certs *certificates

@@ -1,6 +1,7 @@
 package node
 
 import (
+	"bytes"
 	"context"
 	"crypto/tls"
 	"crypto/x509"
@@ -9,6 +10,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log/slog"
 	"net"
 	"os"
 	"path/filepath"
@@ -975,7 +977,6 @@ func TestCertificates(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(dir, tlsFolder, nodeFile), []byte("torn"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	now = now.Add(2 * certificateLook)
 	if !leaf(given).Equal(replaced) {
 		t.Error("a torn file ended the certificate in use")
 	}
@@ -983,9 +984,67 @@ func TestCertificates(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	now = now.Add(2 * certificateLook)
-	if !leaf(given).Equal(leaf(mended)) {
+	if !leaf(given).Equal(leaf(mended)) { // at once, without a minute's wait
 		t.Error("a replaced certificate is not served")
+	}
+}
+
+// TestLostCA: a CA whose certificate is lost is made again of its key, so that clients who have the former one connect; one whose
+// key is lost is replaced, and both are said.
+func TestLostCA(t *testing.T) {
+	dir, clock, names := t.TempDir(), time.Now, []string{"127.0.0.1", "localhost"}
+	var said bytes.Buffer
+	logger := slog.New(slog.NewTextHandler(&said, nil))
+	served := func() *x509.Certificate {
+		t.Helper()
+		c, err := ownCertificates(dir, names, clock, logger)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return c.now.Leaf
+	}
+	served()
+	if said.Len() > 0 {
+		t.Errorf("of a first start: %s", said.String())
+	}
+	file := func(name string) string { return filepath.Join(dir, tlsFolder, name) }
+	former, err := os.ReadFile(file(caFile))
+	if err != nil {
+		t.Fatal(err)
+	}
+	known := x509.NewCertPool()
+	known.AppendCertsFromPEM(former)
+	verify := func(c *x509.Certificate) error {
+		_, err := c.Verify(x509.VerifyOptions{Roots: known, DNSName: "localhost"})
+		return err
+	}
+	for _, lost := range []struct {
+		files    []string
+		verifies bool
+		says     string
+	}{
+		{[]string{caFile}, true, "made again of its key"},
+		{[]string{caFile, nodeFile}, true, "made again of its key"},
+		{[]string{caKeyFile}, false, "another CA was made"},
+	} {
+		said.Reset()
+		for _, name := range lost.files {
+			if err := os.Remove(file(name)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := verify(served()); (err == nil) != lost.verifies {
+			t.Errorf("%v: %v", lost.files, err)
+		}
+		if strings.Count(said.String(), "\n") != 1 || !strings.Contains(said.String(), lost.says) {
+			t.Errorf("%v: %s", lost.files, said.String())
+		}
+	}
+	if err := os.WriteFile(file(caKeyFile), []byte("torn"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := ownCertificates(dir, names, clock, logger); err == nil {
+		t.Error("a torn key was replaced")
 	}
 }
 

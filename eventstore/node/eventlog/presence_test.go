@@ -368,3 +368,47 @@ func TestKnownDamageWithoutAnIndex(t *testing.T) {
 	}
 	readOverDamage(t, l.dir, segments[1].base)
 }
+
+// A segment whose header is that of another one is named by the position that belongs there.
+func TestSegmentWithAnotherHeader(t *testing.T) {
+	for what, from := range map[string]func(*testing.T, segmentList) string{
+		"the first segment of the log": func(_ *testing.T, l segmentList) string { return l[0].path },
+		"a segment of another log":     func(t *testing.T, _ segmentList) string { return (*diskLogClosed(t).segments.Load())[0].path },
+	} {
+		l := diskLogClosed(t)
+		segments := *l.segments.Load()
+		for _, s := range segments[1:] {
+			original, err := os.ReadFile(s.path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			b, err := os.ReadFile(from(t, segments))
+			if err = errors.Join(err, os.WriteFile(s.path, b, 0o600)); err != nil {
+				t.Fatal(err)
+			}
+			var damage *CorruptError
+			report, err := VerifyFolder(t.Context(), l.dir, nil)
+			if !errors.As(err, &damage) || damage.Position != s.base+1 || damage.File != s.name() || report.Records != s.base {
+				t.Errorf("%s in place of %s: %+v, %v", what, s.name(), report, err)
+			}
+			if err := os.WriteFile(s.path, original, 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+}
+
+// The holder of a folder is named, or is another process when nobody knows which.
+func TestFolderInUseNamesTheHolder(t *testing.T) {
+	l := diskLog(t, Options{Dir: t.TempDir()})
+	defer func() { _ = l.Close() }()
+	path := filepath.Join(l.dir, "LOCK")
+	for content, want := range map[string]string{fmt.Sprint(os.Getpid()): fmt.Sprintf("by process %d:", os.Getpid()), "": "by another process:", "junk": "by another process:"} {
+		if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := Open(Options{Dir: l.dir}); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%q: got %v", content, err)
+		}
+	}
+}
