@@ -216,6 +216,7 @@ func (s *groupSettings) rules() group.Settings {
 		CheckpointAfter: time.Duration(s.CheckpointAfter) * time.Millisecond,
 		CheckpointMin:   int(s.CheckpointMin),
 		CheckpointMax:   int(s.CheckpointMax),
+		Measured:        s.ExtraStatistics,
 	}
 }
 
