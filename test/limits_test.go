@@ -82,6 +82,8 @@ var limits = []limit{
 	{"proof export, uploaded", "commands", "MaxExportBytes", "bytes", "413 `body_too_large`; a plan may take less: 400 `export_over_budget`", "Proofs"},
 	{"proof export inside a job", "commands", "MaxInlineExportBytes", "bytes", "400 `export_too_large`", "Proofs"},
 	{"declarations of one check", "commands", "MaxDeclarations", "names", "400 `invalid_declarations`", "Proofs"},
+	{"name of one", "domain/lean/export", "MaxNameBytes", "bytes", "400 `invalid_declarations`; in an export 400 `invalid_export`", "Proofs"},
+	{"names of them together", "commands", "maxNamesBytes", "bytes", "400 `invalid_declarations`", "Proofs"},
 	{"source to elaborate", "commands", "MaxSourceBytes", "bytes", "400 `invalid_source`", "Proofs"},
 	{"call of the payment webhook", "internal/payments", "MaxBodyBytes", "bytes", "413 `body_too_large`", "Billing"},
 	{"age of its signature, either way", "internal/payments", "Tolerance", "time", "401 `invalid_signature`", "Billing"},

@@ -848,3 +848,22 @@ func TestBracketsAreMarked(t *testing.T) {
 	sound(t, b, "marked brackets of a circuit")
 	clean(t, b)
 }
+
+// TestConsentPages: who is asked whether an app may be connected has pages as sound as the others.
+func TestConsentPages(t *testing.T) {
+	b := browser.New(t)
+	s := served(t, apitest.Options{})
+	asked := s.URL + "/oauth/authorize?" + s.NewClient(t).Query()
+	b.Go(asked)
+	b.Has("main button", "Sign in")
+	sound(t, b, "the consent page, nobody signed in")
+	user := signIn(t, b, s)
+	b.Go(asked)
+	b.Has("main", user.Email)
+	b.Has("main button", "Allow")
+	sound(t, b, "the consent page")
+	b.Go(s.URL + "/oauth/authorize?client_id=nobody")
+	b.Has("main h1", "This cannot be connected")
+	sound(t, b, "a request that is no client's")
+	clean(t, b)
+}
