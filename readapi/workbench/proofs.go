@@ -21,6 +21,7 @@ type proofsShown struct {
 	NoList       *refusal // why the certificates are not known, on a page that has its forms all the same
 	For          reader   // whose the forms stay; empty: who reads the page
 
+	Elaborates    bool // the deployment has a toolchain
 	Elaboration   elaborationForm
 	Elaborated    *elaborationShown
 	NotElaborated *refusal
@@ -52,7 +53,7 @@ func (v *visit) showProofs(page proofsShown) {
 		asked.Set(name, value)
 	}
 	_, problem := v.ask(http.MethodGet, "/api/certificates?"+asked.Encode(), nil, &page)
-	page.Older = v.older("/proofs", given, page.Next)
+	page.Older, page.Elaborates = v.older("/proofs", given, page.Next), v.elaborates
 	s := shown{Title: "Proofs", Section: "proofs", For: page.For}
 	if refused := cmp.Or(page.Problem, page.NotElaborated); refused != nil { // what was filled in stays on the page
 		page.NoList, problem = problem, refused

@@ -633,10 +633,10 @@ func TestNumbersInTheReadersForm(t *testing.T) {
 	s := served(t, apitest.Options{})
 	b.Speak("de-DE")
 	b.Go(s.URL + "/plans")
-	for _, want := range []string{"12,00 $", "15 Min.", "2.000", "16,8 MB"} {
+	for _, want := range []string{"12,00 $", "15 Min.", "2.000", "16 MiB"} {
 		b.Until(`document.querySelector("main").innerText.replace(/\s/g, " ").includes("` + want + `")`)
 	}
-	if value := b.Eval(`[...document.querySelectorAll("data")].find((e) => e.textContent.includes("MB")).value`); value != "16777216" {
+	if value := b.Eval(`[...document.querySelectorAll("data")].find((e) => e.textContent.includes("16 MiB")).value`); value != "16777216" {
 		t.Error(value)
 	}
 	b.Go(s.URL + "/reference/Factor")
