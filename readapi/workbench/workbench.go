@@ -62,7 +62,9 @@ func (s Services) Register() {
 }
 
 func (s Services) get(path string, page func(*visit)) {
-	httpkit.HandleRaw(s.API, http.MethodGet, path, 0, func(w http.ResponseWriter, r *http.Request) { page(&visit{w: w, r: r, api: s.API, elaborates: s.Elaborates}) })
+	httpkit.HandleRaw(s.API, http.MethodGet, path, 0, func(w http.ResponseWriter, r *http.Request) {
+		page(&visit{w: w, r: r, api: s.API, elaborates: s.Elaborates})
+	})
 }
 
 // post serves what a form sends. One that was made for somebody else is shown by refused, which does nothing else.

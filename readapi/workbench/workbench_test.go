@@ -15,6 +15,11 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/uuid"
+
+	"reckon/commands"
+	"reckon/domain/account"
+	"reckon/domain/billing"
 	"reckon/internal/httpkit"
 	"reckon/test/apitest"
 	"reckon/test/browser"
@@ -865,5 +870,37 @@ func TestConsentPages(t *testing.T) {
 	b.Go(s.URL + "/oauth/authorize?client_id=nobody")
 	b.Has("main h1", "This cannot be connected")
 	sound(t, b, "a request that is no client's")
+	clean(t, b)
+}
+
+// TestInvoicesOnPlans: what an invoice is for, and when it was paid, stand on the page.
+func TestInvoicesOnPlans(t *testing.T) {
+	b := browser.New(t)
+	s := served(t, apitest.Options{})
+	user := signIn(t, b, s)
+	intent := func() commands.Intent {
+		return commands.Intent{ID: uuid.New(), At: s.Clock.Now(), Account: user.ID, Actor: "operator"}
+	}
+	if _, _, err := commands.Subscribe(t.Context(), s.Store, account.DefaultPlans(), intent(), commands.SubscribeTo{Plan: "pro", Period: account.Monthly}); err != nil {
+		t.Fatal(err)
+	}
+	row := func(holds string) {
+		t.Helper()
+		for shown := ""; !strings.Contains(shown, holds); { // the page is of what the read model has applied
+			b.Go(s.URL + "/plans")
+			shown = b.Eval(`document.querySelector("main table tbody tr")?.innerText ?? ""`)
+		}
+	}
+	row("! open")
+	b.Has("main table tbody td ul", "pro")
+	b.Has("main table tbody td ul", "$12.00")
+	b.Has("main table tbody td:last-child", "–")
+	pay := billing.Pay{InvoiceID: billing.InvoiceID(user.ID, 1), AmountMinor: 1200, Currency: "USD", Method: billing.PaidOperator}
+	if _, _, err := commands.PayInvoice(t.Context(), s.Store, intent(), pay); err != nil {
+		t.Fatal(err)
+	}
+	row("✓ paid")
+	b.Until(`document.querySelector("main table tbody td:last-child time")`)
+	sound(t, b, "the plans page with an invoice")
 	clean(t, b)
 }
