@@ -1,6 +1,7 @@
 package workbench
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -84,5 +85,19 @@ func TestProblemsSayItOnce(t *testing.T) {
 	}
 	if r.Patience() != 58_638_000 || (&refusal{}).Patience() != 0 {
 		t.Errorf("%d", r.Patience())
+	}
+}
+
+// TestAbout: a certificate that was refused for a name is about that name too.
+func TestAbout(t *testing.T) {
+	c := certificate.Record{}
+	c.Declarations = []certificate.Declaration{{Name: "foo"}}
+	if got := aboutInWords(c); !slices.Equal(got, []string{"foo"}) {
+		t.Errorf("%q", got)
+	}
+	for refused, want := range map[string][]string{"fooo": {"foo", "fooo"}, "foo": {"foo"}, "": {"foo"}} {
+		if c.Refusal = (&certificate.Refusal{Declaration: refused}); !slices.Equal(aboutInWords(c), want) {
+			t.Errorf("%q: %q", refused, aboutInWords(c))
+		}
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 
 	"reckon/domain/certificate"
@@ -112,9 +113,32 @@ func namesIn(text string) []string {
 }
 
 // certificatePage is for anybody.
+// certificateShown is a certificate as anybody reads it; and for the account that had it made, the run it named.
+type certificateShown struct {
+	certificate.Public
+	AboutRunID *int64
+}
+
 func (v *visit) certificatePage() {
-	var issued certificate.Public
-	id := v.r.PathValue("id")
-	_, problem := v.ask(http.MethodGet, "/api/certificates/"+url.PathEscape(id)+"/public", nil, &issued)
-	v.show("certificate", shown{Title: "Certificate", Section: "proofs", Problem: problem, Page: issued})
+	var page certificateShown
+	address := "/api/certificates/" + url.PathEscape(v.r.PathValue("id"))
+	_, problem := v.ask(http.MethodGet, address+"/public", nil, &page.Public)
+	if problem == nil && v.who().SignedIn {
+		var own certificate.Record
+		if _, refused := v.ask(http.MethodGet, address, nil, &own); refused == nil { // it is refused to everybody else
+			page.AboutRunID = own.AboutRunID
+		}
+	}
+	v.show("certificate", shown{Title: "Certificate", Section: "proofs", Problem: problem, Page: page})
+}
+
+// aboutInWords are the names that a certificate is about: the declarations that were found, and the one that it was refused for.
+func aboutInWords(c certificate.Record) (names []string) {
+	for _, d := range c.Declarations {
+		names = append(names, d.Name)
+	}
+	if c.Refusal != nil && c.Refusal.Declaration != "" && !slices.Contains(names, c.Refusal.Declaration) {
+		names = append(names, c.Refusal.Declaration)
+	}
+	return names
 }
