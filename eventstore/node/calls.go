@@ -216,9 +216,7 @@ func awaitRequest(wait time.Duration) grpc.StreamServerInterceptor {
 		if c == nil {
 			return handler(server, stream)
 		}
-		awaited := &awaitedCall{ServerStream: stream, wait: wait, late: time.AfterFunc(wait, c.late), whole: !info.IsServerStream}
-		defer awaited.late.Stop()
-		err := handler(server, awaited)
+		err := handler(server, &awaitedCall{ServerStream: stream, call: c, wait: wait, whole: !info.IsServerStream})
 		if errors.Is(context.Cause(c), errSilent) {
 			return status.Error(codes.DeadlineExceeded, errSilent.Error())
 		}
@@ -228,22 +226,19 @@ func awaitRequest(wait time.Duration) grpc.StreamServerInterceptor {
 
 type awaitedCall struct {
 	grpc.ServerStream
+	call  *openCall
 	wait  time.Duration
-	late  *time.Timer
 	whole bool // every message is awaited
 	begun bool
 }
 
 // RecvMsg is grpc.ServerStream.
 func (a *awaitedCall) RecvMsg(message any) error {
-	if a.begun {
-		if !a.whole {
-			return a.ServerStream.RecvMsg(message)
-		}
-		a.late.Reset(a.wait)
+	if a.begun && !a.whole {
+		return a.ServerStream.RecvMsg(message)
 	}
 	a.begun = true
-	err := a.ServerStream.RecvMsg(message)
-	a.late.Stop()
-	return err
+	late := time.AfterFunc(a.wait, a.call.late)
+	defer late.Stop()
+	return a.ServerStream.RecvMsg(message)
 }

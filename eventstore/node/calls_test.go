@@ -8,6 +8,7 @@ import (
 	"io"
 	"net"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -16,6 +17,7 @@ import (
 	"github.com/EventStore/EventStore-Client-Go/v4/protos/gossip"
 	"github.com/EventStore/EventStore-Client-Go/v4/protos/persistent"
 	"github.com/EventStore/EventStore-Client-Go/v4/protos/serverfeatures"
+	"github.com/EventStore/EventStore-Client-Go/v4/protos/shared"
 	"github.com/EventStore/EventStore-Client-Go/v4/protos/streams"
 	"github.com/google/uuid"
 	"golang.org/x/net/http2"
@@ -156,36 +158,33 @@ func TestCredentialsAreAskedForByTheHead(t *testing.T) {
 
 // TestRequestsAreAwaitedForATime: a call whose request does not come, or does not end, is ended, whoever made it.
 func TestRequestsAreAwaitedForATime(t *testing.T) {
-	s := startPatient(t, patience{request: 50 * time.Millisecond, refused: time.Hour, stranger: time.Hour})
+	s := startPatient(t, patience{request: time.Second, refused: time.Hour, stranger: time.Hour})
 	if err := readCall(as(t, admin), s.conn, "any"); err != nil {
 		t.Fatal(err)
 	}
+	var waiting sync.WaitGroup
+	defer waiting.Wait()
+	late := func(what string, stream grpc.ClientStream, messages ...proto.Message) {
+		waiting.Go(func() {
+			for _, m := range messages {
+				_ = stream.SendMsg(m) // the end says what went wrong
+			}
+			if err := ends(stream); status.Code(err) != codes.DeadlineExceeded {
+				t.Errorf("%s: %v", what, err)
+			}
+		})
+	}
 	for method, unary := range servedMethods() {
-		if err := ends(openStream(as(t, admin), t, s.conn, method)); status.Code(err) != codes.DeadlineExceeded {
-			t.Errorf("%s without a message: %v", method, err)
-		}
-		if !unary {
-			continue
-		}
-		unended := openStream(as(t, admin), t, s.conn, method)
-		if err := unended.SendMsg(&emptypb.Empty{}); err != nil {
-			t.Fatal(err)
-		}
-		if err := ends(unended); status.Code(err) != codes.DeadlineExceeded {
-			t.Errorf("%s without an end: %v", method, err)
+		late(method+" without a message", openStream(as(t, admin), t, s.conn, method))
+		if unary {
+			late(method+" without an end", openStream(as(t, admin), t, s.conn, method), &emptypb.Empty{})
 		}
 	}
-	half := openStream(as(t, admin), t, s.conn, streams.Streams_Append_FullMethodName)
-	if err := half.SendMsg(&streams.AppendReq{Content: &streams.AppendReq_Options_{Options: &streams.AppendReq_Options{StreamIdentifier: streamToWire("half"), ExpectedStreamRevision: &streams.AppendReq_Options_Any{}}}}); err != nil {
-		t.Fatal(err)
-	}
-	if err := ends(half); status.Code(err) != codes.DeadlineExceeded {
-		t.Errorf("half an append: %v", err)
-	}
+	late("half an append", openStream(as(t, admin), t, s.conn, streams.Streams_Append_FullMethodName), &streams.AppendReq{Content: &streams.AppendReq_Options_{Options: &streams.AppendReq_Options{
+		StreamIdentifier: streamToWire("half"), ExpectedStreamRevision: &streams.AppendReq_Options_Any{Any: &shared.Empty{}},
+	}}})
 	for _, method := range []string{gossip.Gossip_Read_FullMethodName, serverfeatures.ServerFeatures_GetSupportedMethods_FullMethodName} {
-		if err := ends(openStream(testCtx(t), t, s.dialTLS(t), method)); status.Code(err) != codes.DeadlineExceeded {
-			t.Errorf("a stranger's %s: %v", method, err)
-		}
+		late("a stranger's "+method, openStream(testCtx(t), t, s.dialTLS(t), method))
 	}
 	// a call that goes on is not hurried after its first message
 	batches, err := streams.NewStreamsClient(s.conn).BatchAppend(as(t, admin))

@@ -103,7 +103,7 @@ const (
 	maxPlainDiscards = 64 << 10        // bytes received meanwhile
 )
 
-var plainLimits = httpserver.Limits{Header: plainTimeout, Idle: plainTimeout, MaxSilence: plainTimeout, MinBytesPerSecond: 1 << 10, DiscardWait: time.Second}
+var plainLimits = httpserver.Limits{Header: plainTimeout, Idle: plainTimeout, MaxSilence: plainTimeout, MinBytesPerSecond: 1 << 10, DiscardWait: time.Second, Connections: maxConnections}
 
 // Keepalive: clients ping every 10 s even without calls; the node pings too, to close the
 // connections of clients that are gone.

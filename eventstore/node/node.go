@@ -23,6 +23,7 @@ import (
 	"reckon/eventstore/node/protos/monitoring"
 	"reckon/eventstore/node/protos/operations"
 	"reckon/eventstore/node/protos/users"
+	"reckon/internal/openfiles"
 )
 
 // Config configures a node. Only Dir is required.
@@ -85,9 +86,9 @@ type Node struct {
 // Open opens the log in c.Dir and serves it. It returns once clients can connect.
 // Errors: that of Config.Validate, *eventlog.FolderInUseError (another process has the
 // folder open), *eventlog.CorruptError, *eventlog.FormatError, *eventlog.StorageError, *NotLoopbackError,
-// *SocketPathError, or an error of the system.
+// *SocketPathError, *openfiles.TooFewError, or an error of the system.
 func Open(c Config) (*Node, error) {
-	if err := c.Validate(); err != nil {
+	if err := errors.Join(c.Validate(), openfiles.Check()); err != nil {
 		return nil, err
 	}
 	if c.Logger == nil {
@@ -123,7 +124,11 @@ func (n *Node) open(c Config) error {
 	if err != nil {
 		return err
 	}
-	n.listener = &places{Listener: &countingListener{Listener: listener, count: n.foreign}, limit: maxConnections, trusted: true}
+	part := openfiles.Socket
+	if c.Listen != "" {
+		part = openfiles.Port
+	}
+	n.listener = &places{Listener: &countingListener{Listener: listener, count: n.foreign}, limit: n.placesOf(part), trusted: true}
 	n.memory, n.calls = newBudget(maxHeldBytes, n.logger), &callCount{}
 	subscriptions := newQuota(maxSubscriptions, maxSubscriptionsPerConnection)
 	n.groups = newGroupsService(n.log, n.closing, n.memory, n.logger)
@@ -157,6 +162,16 @@ func (n *Node) open(c Config) error {
 	n.server = n.newServer(services(listener.Addr()), nil, &inboundCredentials{TransportCredentials: insecure.NewCredentials(), memory: n.memory, calls: n.calls, wait: n.patience.stranger, plain: n.plain})
 	go n.serve()
 	return nil
+}
+
+// placesOf returns how many connections a listener may have, and logs when the limit of open files leaves it
+// fewer than maxConnections.
+func (n *Node) placesOf(part openfiles.Part) int {
+	places := part.AtMost(maxConnections)
+	if places < maxConnections {
+		n.logger.Info("the limit of open files leaves a listener few connections: raise it (ulimit -n, LimitNOFILE of systemd) for more", "files", openfiles.Limit(), "connections", places)
+	}
+	return places
 }
 
 // newServer makes a gRPC server; g is nil for one whose callers may do everything.

@@ -20,6 +20,7 @@ import (
 
 	"reckon/eventstore/node/access"
 	"reckon/eventstore/node/eventlog"
+	"reckon/internal/openfiles"
 	"reckon/internal/passwords"
 )
 
@@ -73,7 +74,7 @@ func (n *Node) openDoor(ctx context.Context, c Config, services func(net.Addr) f
 	if err != nil {
 		return nil, fmt.Errorf("listen on %s: %w", c.Secure.Listen, err)
 	}
-	d := &door{listener: &places{Listener: &countingListener{Listener: listener, count: n.foreign}, limit: maxConnections}}
+	d := &door{listener: &places{Listener: &countingListener{Listener: listener, count: n.foreign}, limit: n.placesOf(openfiles.Port)}}
 	var certs *certificates
 	if c.Secure.CertificateFile != "" {
 		certs, err = givenCertificates(c.Secure.CertificateFile, c.Secure.KeyFile, c.Clock, n.logger)
