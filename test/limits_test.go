@@ -101,7 +101,7 @@ var limits = []limit{
 	{"one append", "eventstore/node/eventlog", "MaxAppendBytes", "bytes", "INVALID_ARGUMENT", "The node"},
 	{"name of a stream", "eventstore/node/eventlog", "MaxStreamNameBytes", "bytes", "INVALID_ARGUMENT", "The node"},
 	{"calls of one connection at a time, subscriptions included", "eventstore/node", "maxStreamsPerClient", "calls", "waits", "The node"},
-	{"open calls of all connections. A connection may have as many as are left for everybody, so that those with many leave room for those with few", "eventstore/node", "maxCalls", "calls", "RESOURCE_EXHAUSTED", "The node"},
+	{"open calls of all connections that gave a right password, or need none. A connection may have as many as are left for everybody, so that those with many leave room for those with few", "eventstore/node", "maxCalls", "calls", "RESOURCE_EXHAUSTED", "The node"},
 	{"time for the first message of a call, and for each of a request that is answered as a whole", "eventstore/node", "requestWait", "time", "DEADLINE_EXCEEDED", "The node"},
 	{"headers of a call", "eventstore/node", "maxHeaderBytes", "bytes", "the call is reset", "The node"},
 	{"events of one append", "eventstore/node", "maxAppendEvents", "events", "INVALID_ARGUMENT", "The node"},

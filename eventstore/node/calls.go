@@ -64,7 +64,8 @@ func (c *openCall) Err() error {
 // late ends a call whose request does not come.
 func (c *openCall) late() { c.cancel(errSilent) }
 
-// callCount counts the open calls of all connections: those whose end the node has not sent.
+// callCount counts the open calls of all connections but those of strangers: the calls whose end the node
+// has not sent. Strangers must not take the room of users.
 type callCount struct{ open atomic.Int64 }
 
 // hasRoom reports whether a connection with so many calls may have them. What is left for everybody is a
@@ -228,17 +229,20 @@ type awaitedCall struct {
 	grpc.ServerStream
 	call  *openCall
 	wait  time.Duration
-	whole bool // every message is awaited
-	begun bool
+	whole bool        // every message is awaited
+	late  *time.Timer // nil before the first message was awaited
 }
 
 // RecvMsg is grpc.ServerStream.
 func (a *awaitedCall) RecvMsg(message any) error {
-	if a.begun && !a.whole {
+	switch {
+	case a.late == nil:
+		a.late = time.AfterFunc(a.wait, a.call.late)
+	case !a.whole:
 		return a.ServerStream.RecvMsg(message)
+	default:
+		a.late.Reset(a.wait)
 	}
-	a.begun = true
-	late := time.AfterFunc(a.wait, a.call.late)
-	defer late.Stop()
+	defer a.late.Stop()
 	return a.ServerStream.RecvMsg(message)
 }

@@ -309,7 +309,10 @@ func TestStrangersHaveFewCalls(t *testing.T) {
 					return false
 				}
 			})
-			await(t, "no call is open", func() bool { return s.calls.open.Load() == 0 })
+			await(t, "no call is open", func() bool { return conn.inbound.Load().openCalls() == 0 })
+			if n := s.calls.open.Load(); n != 0 {
+				t.Errorf("%d calls of strangers are counted among those of users", n)
+			}
 		})
 	}
 	t.Run("unread", func(t *testing.T) {
@@ -359,6 +362,8 @@ func TestStrangersHaveFewCalls(t *testing.T) {
 			}
 		}
 		await(t, "all calls are open", func() bool { return conn.inbound.Load().openCalls() == 201 })
+		_ = raw.Close()
+		await(t, "no call is open", func() bool { return s.calls.open.Load() == 0 && conn.inbound.Load().openCalls() == 0 })
 	})
 }
 

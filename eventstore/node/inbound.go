@@ -129,6 +129,7 @@ type inboundStream struct {
 	arrives *arriving
 	arrived []*arriving // whole, and not decoded yet
 
+	counted   bool // in callCount
 	strangers bool // of a call that is open to everybody, by who gave no right password
 	unread    int  // bytes that are counted in inbound.unread
 }
@@ -148,14 +149,19 @@ func (i *inbound) begin(kind, _ byte, stream uint32) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	if i.streams[stream] == nil && !i.closed {
-		i.newest = &inboundStream{}
+		i.newest = &inboundStream{counted: i.trusted()}
 		i.streams[stream] = i.newest
-		i.calls.open.Add(1)
+		if i.newest.counted {
+			i.calls.open.Add(1)
+		}
 	}
 }
 
-// hasRoom reports whether the connection may have as many calls as it has.
+// hasRoom reports whether the connection may have as many calls as it has. Those of strangers are bounded by turn.
 func (i *inbound) hasRoom() bool {
+	if !i.trusted() {
+		return true
+	}
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	return i.calls.hasRoom(len(i.streams))
@@ -339,11 +345,17 @@ func (i *inbound) ended(stream uint32) {
 		i.waiting.Add(-int64(len(s.arrived)))
 		i.unread -= s.unread
 		s.unread = 0
-		i.calls.open.Add(-1)
+		i.uncount(s)
 	}
 	i.mu.Unlock()
 	s.release()
 	wake(i.changed)
+}
+
+func (i *inbound) uncount(s *inboundStream) {
+	if s.counted {
+		i.calls.open.Add(-1)
+	}
 }
 
 func (s *inboundStream) release() {
@@ -383,7 +395,9 @@ func (i *inbound) close() {
 	all := i.streams
 	i.closed = true
 	i.streams = map[uint32]*inboundStream{}
-	i.calls.open.Add(-int64(len(all)))
+	for _, s := range all {
+		i.uncount(s)
+	}
 	i.waiting.Store(0)
 	i.mu.Unlock()
 	for _, s := range all {
