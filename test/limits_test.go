@@ -102,6 +102,7 @@ var limits = []limit{
 	{"traces that the span of a read model's batch is linked to", "internal/tracing", "MaxLinks", "traces", "the first are", "Traces"},
 	{"one append", "eventstore/node/eventlog", "MaxAppendBytes", "bytes", "INVALID_ARGUMENT", "The node"},
 	{"name of a stream", "eventstore/node/eventlog", "MaxStreamNameBytes", "bytes", "INVALID_ARGUMENT", "The node"},
+	{"message and trailers of an error, as they are sent", "eventstore/node", "maxErrorBytes", "bytes", "[cut](node.md#errors)", "The node"},
 	{"calls of one connection at a time, subscriptions included", "eventstore/node", "maxStreamsPerClient", "calls", "waits", "The node"},
 	{"open calls of all connections that gave a right password, or need none. A connection may have as many as are left for everybody, so that those with many leave room for those with few", "eventstore/node", "maxCalls", "calls", "RESOURCE_EXHAUSTED", "The node"},
 	{"time for the first message of a call, and for each of a request that is answered as a whole", "eventstore/node", "requestWait", "time", "DEADLINE_EXCEEDED", "The node"},
@@ -137,6 +138,7 @@ var limits = []limit{
 	{"calls of Stats of all clients", "eventstore/node", "maxStatsCalls", "calls", "RESOURCE_EXHAUSTED", "The node"},
 	{"calls of Stats of one connection", "eventstore/node", "maxStatsCallsPerConnection", "calls", "RESOURCE_EXHAUSTED", "The node"},
 	{"time between two answers of Stats (at least 100 ms)", "eventstore/node", "maxStatsEvery", "time", "taken as the limit", "The node"},
+	{"prefixes of a filter, of a read, a subscription or a persistent subscription", "eventstore/node", "maxFilterPrefixes", "prefixes", "INVALID_ARGUMENT", "The node"},
 	{"regular expression of a filter", "eventstore/node", "maxRegexBytes", "bytes", "INVALID_ARGUMENT", "The node"},
 	{"time that it takes for one event", "eventstore/node", "regexMatchTimeout", "time", "INVALID_ARGUMENT", "The node"},
 	{"time that it takes in one call, beside 1 ms for each event", "eventstore/node", "regexTime", "time", "INVALID_ARGUMENT", "The node"},
@@ -147,7 +149,7 @@ var limits = []limit{
 	{"events waiting for the consumers of one persistent subscription", "eventstore/node/group", "MaxBuffer", "events", "a larger buffer counts as this", "The node"},
 	{"events held by all persistent subscriptions, beyond which each holds 32 at most", "eventstore/node", "maxUnsettled", "events", "waits", "The node"},
 	{"ids in one acknowledgement", "eventstore/node", "maxGroupMessageIDs", "ids", "INVALID_ARGUMENT", "The node"},
-	{"prefixes of the filter of a persistent subscription", "eventstore/node", "maxGroupFilterBytes", "bytes", "INVALID_ARGUMENT", "The node"},
+	{"all prefixes of the filter of a persistent subscription", "eventstore/node", "maxGroupFilterBytes", "bytes", "INVALID_ARGUMENT", "The node"},
 }
 
 // constantOf evaluates a constant of a package from its source. The expression may use numbers and time's units only.

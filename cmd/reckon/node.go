@@ -84,7 +84,7 @@ func (c *nodeCmd) Run() error {
 		fmt.Fprintln(os.Stderr, "reckon node:", err)
 		return exitStatus(2)
 	}
-	if n.Health().Err == nil {
+	if h := n.Health(); h.Err == nil || h.ReadOnly {
 		c.announce(n)
 		if watched != "" {
 			fmt.Println("  figures http://" + watched + "/metrics")
@@ -102,8 +102,8 @@ func (c *nodeCmd) Run() error {
 	closeCtx, cancel := context.WithTimeout(context.Background(), nodeCloseTimeout)
 	defer cancel()
 	closed := n.Close(closeCtx)
-	if err := n.Health().Err; err != nil { // found at the end
-		return err
+	if h := n.Health(); h.Err != nil && !h.ReadOnly { // found at the end
+		return h.Err
 	}
 	return closed
 }

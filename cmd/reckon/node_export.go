@@ -44,28 +44,69 @@ type nodeExportCmd struct {
 	Stream   string `help:"Only events of this stream." placeholder:"NAME" xor:"selection"`
 	Category string `help:"Only events of streams whose name has this before its first dash." placeholder:"NAME" xor:"selection"`
 	File     string `arg:"" optional:"" help:"File to write; one that an interrupted export left is continued. Without it, standard output." type:"path"`
+
+	SkipDamaged bool `help:"Leave out the damaged records of a folder instead of ending at the first, and name each gap on standard error and in a line of the export; exit status 1 when there are any. Neither HEAD nor the index is needed."`
 }
+
+// Validate refuses what only a folder can give.
+func (c *nodeExportCmd) Validate() error {
+	if c.SkipDamaged && c.From != "" {
+		return errors.New("--skip-damaged reads the files of a log: it does not go with --from")
+	}
+	return nil
+}
+
+// maxNamedGaps is how many gaps are named on standard error; the export has all.
+const maxNamedGaps = 100
 
 // Run prints what was written to a file.
 func (c *nodeExportCmd) Run() error {
 	ctx, stop := untilSignal()
 	defer stop()
 	display, pass := showPositions("export")
-	selection := export.Selection{Since: c.Since, Stream: c.Stream, Category: c.Category}
+	selection := export.Selection{Since: c.Since, Stream: c.Stream, Category: c.Category, SkipDamaged: c.SkipDamaged}
 	var report export.Report
 	err := c.with(func(from export.Source) (err error) {
 		defer display.Close()
+		if c.SkipDamaged {
+			from = namingGaps(from)
+		}
 		if c.File == "" {
-			_, err = export.To(ctx, os.Stdout, from, selection, pass)
+			report, err = export.To(ctx, os.Stdout, from, selection, pass)
 		} else {
 			report, err = export.ToFile(ctx, c.File, from, selection, pass)
 		}
 		return err
 	})
-	if err != nil || c.File == "" {
-		return reportTransfer("export", err)
+	if err == nil && c.File != "" {
+		err = printJSON(report)
 	}
-	return printJSON(report)
+	if err == nil && report.Gaps > 0 {
+		fmt.Fprintf(os.Stderr, "reckon node export: %d records of the log are damaged or missing, in %d places; the other %d were written\n", report.Lost, report.Gaps, report.Events)
+		return exitStatus(1)
+	}
+	return c.reportTransfer(ctx, "export", err)
+}
+
+// namingGaps is a source whose first gaps are named on standard error.
+func namingGaps(from export.Source) export.Source {
+	return func(ctx context.Context, s export.Selection, to export.Sink) (export.Reached, error) {
+		named, write := 0, to.Gap
+		to.Gap = func(g eventlog.Gap) error {
+			if named++; named <= maxNamedGaps {
+				where := "no record"
+				switch {
+				case g.First > 0 && g.First == g.Last:
+					where = fmt.Sprintf("position %d", g.First)
+				case g.First > 0:
+					where = fmt.Sprintf("positions %d to %d", g.First, g.Last)
+				}
+				fmt.Fprintf(os.Stderr, "reckon node export: left out: %s (%s, byte %d): %s\n", where, g.File, g.Offset, g.Reason)
+			}
+			return write(g)
+		}
+		return from(ctx, s, to)
+	}
 }
 
 // nodeImportCmd makes a log of an export, or appends it to a server.
@@ -144,7 +185,7 @@ func (c *nodeStatsCmd) Run() error {
 		err = addSizes(&stats, c.Data)
 	}
 	if err != nil {
-		return reportTransfer("stats", err)
+		return c.reportTransfer(ctx, "stats", err)
 	}
 	if c.JSON {
 		return printJSON(stats)
@@ -260,6 +301,15 @@ func advance(name, unit string, began time.Time, done, of uint64) progress.Task 
 	t := progress.Task{Name: name, Done: float64(done) / float64(max(of, 1)), Rate: float64(done) / passed, Unit: unit}
 	t.Left = time.Duration(passed * (1/t.Done - 1) * float64(time.Second))
 	return t
+}
+
+// reportTransfer is the function of that name, and says of a damaged log how far it is right.
+func (n nodeSource) reportTransfer(ctx context.Context, command string, err error) error {
+	status := reportTransfer(command, err)
+	if n.From == "" {
+		sayHowFar(ctx, command, n.Data, err)
+	}
+	return status
 }
 
 // reportTransfer says what went wrong; exit status 1 when a log, a file or a server does not

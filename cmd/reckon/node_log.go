@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -114,6 +115,26 @@ func (c *nodeRestoreCmd) Run() error {
 	return reportLog("restore", report, err)
 }
 
+// sayHowFar says up to which position a log is right by which a command has failed, when it failed over damage.
+func sayHowFar(ctx context.Context, command, dir string, err error) {
+	var damage *eventlog.CorruptError
+	if !errors.As(err, &damage) {
+		return
+	}
+	report, err := eventlog.VerifyFolder(ctx, dir, nil)
+	if errors.As(err, &damage) { // else it was interrupted, or the disk gives the bytes again
+		sayRight(command, report)
+	}
+}
+
+func sayRight(command string, report eventlog.Report) {
+	if report.Records == 0 {
+		fmt.Fprintf(os.Stderr, "reckon node %s: no record before it could be verified\n", command)
+	} else {
+		fmt.Fprintf(os.Stderr, "reckon node %s: all up to position %d is right\n", command, report.Records)
+	}
+}
+
 // reportLog prints what is right, which is an anchor too, or what is wrong.
 func reportLog(command string, report eventlog.Report, err error) error {
 	if err == nil {
@@ -128,11 +149,7 @@ func reportLog(command string, report eventlog.Report, err error) error {
 	var other *eventlog.AnchorError
 	switch {
 	case errors.As(err, &damage), errors.As(err, &index):
-		if report.Records == 0 {
-			fmt.Fprintf(os.Stderr, "reckon node %s: no record before it could be verified\n", command)
-		} else {
-			fmt.Fprintf(os.Stderr, "reckon node %s: all up to position %d is right\n", command, report.Records)
-		}
+		sayRight(command, report)
 		return exitStatus(1)
 	case errors.As(err, &other):
 		return exitStatus(1)

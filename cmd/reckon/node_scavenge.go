@@ -35,6 +35,7 @@ func (c *nodeScavengeCmd) Run() error {
 	var damage *eventlog.CorruptError
 	if errors.As(err, &damage) {
 		fmt.Fprintf(os.Stderr, "reckon node scavenge: %v\n", err)
+		sayHowFar(ctx, "scavenge", c.Data, err)
 		return exitStatus(1)
 	}
 	if err != nil {

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
 	"time"
 
@@ -41,6 +42,9 @@ func openLog(ctx context.Context, p process) (*eventLog, error) {
 		n, err := openNode(ctx, node.Config{Dir: p.config.LogFolder(), Logger: p.logger})
 		if err != nil {
 			return nil, err
+		}
+		if h := n.Health(); h.ReadOnly { // a service appends from its first moment
+			return nil, errors.Join(fmt.Errorf("a log that is read only serves no installation; `reckon node --data %s` lets it be read: %w", p.config.LogFolder(), h.Err), n.Close(ctx))
 		}
 		p.life.Add(lifecycle.Part{Name: "embedded node", RunOnce: true, Run: func(ctx context.Context) error { return nodeServes(ctx, n) }, Stop: n.Close})
 		l.connection, l.node = n.ConnectionString(), n

@@ -34,11 +34,14 @@ type Header struct {
 	Link     [32]byte  // of the record there; only with LogID
 	Stream   string    // of which alone the events are; empty: of all
 	Category string    // likewise
+	Gaps     bool      // damaged records were left out; lines name them
 }
 
 // Chained reports whether the export has every record of a log from Header.After on, so
 // that its hash chain can be verified.
-func (h Header) Chained() bool { return h.LogID != uuid.Nil && h.Stream == "" && h.Category == "" }
+func (h Header) Chained() bool {
+	return h.LogID != uuid.Nil && h.Stream == "" && h.Category == "" && !h.Gaps
+}
 
 // Event is an event, with Chain when the source is the folder of a log.
 type Event struct {
@@ -197,7 +200,10 @@ func (h *Header) encode() []byte {
 		l.string("log_id", h.LogID.String())
 	}
 	l.number("after", h.After)
-	if h.LogID != uuid.Nil {
+	switch {
+	case h.Gaps: // the record that has the link may be lost
+		l.raw("gaps", "true")
+	case h.LogID != uuid.Nil:
 		l.hex("link", h.Link[:])
 	}
 	if h.Stream != "" {
@@ -206,6 +212,20 @@ func (h *Header) encode() []byte {
 	if h.Category != "" {
 		l.name("category", h.Category)
 	}
+	return l.end()
+}
+
+// encodeGap returns the line of what was left out.
+func encodeGap(g eventlog.Gap) []byte {
+	l := &line{}
+	l.raw("gap", "true")
+	if g.First > 0 {
+		l.number("first", g.First)
+		l.number("last", g.Last)
+	}
+	l.string("file", g.File)
+	l.number("byte", uint64(g.Offset))
+	l.string("reason", g.Reason)
 	return l.end()
 }
 

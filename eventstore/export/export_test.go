@@ -603,3 +603,69 @@ func FuzzReader(f *testing.F) {
 		}
 	})
 }
+
+// An export that leaves out damaged records has the others as they are, and a line for each gap; the reader takes it, and no line
+// of it can be taken out or changed.
+func TestExportOfADamagedLog(t *testing.T) {
+	dir := t.TempDir()
+	makeLog(t, dir, func(l *eventlog.Log) { assorted(t, l, "odd") })
+	whole := exported(t, dir, export.Selection{})
+	segment := filepath.Join(dir, "segments", strings.Repeat("0", 20)+".seg")
+	b, err := os.ReadFile(segment)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, at := range []int{len(b) / 4, len(b) / 2} {
+		b[at] ^= 1
+	}
+	if err := os.WriteFile(segment, b, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	var out bytes.Buffer
+	report, err := export.To(t.Context(), &out, export.Folder(dir), export.Selection{SkipDamaged: true}, pass)
+	if err != nil || report.Gaps != 2 || report.Lost != 2 {
+		t.Fatalf("%+v, %v", report, err)
+	}
+	lines, all := strings.SplitAfter(out.String(), "\n"), strings.SplitAfter(string(whole), "\n")
+	if len(lines) != len(all) { // a gap stands for a record
+		t.Fatalf("%d lines of %d", len(lines), len(all))
+	}
+	for i, line := range lines[1 : len(lines)-2] {
+		if line != all[i+1] && !strings.HasPrefix(line, `{"gap":true,"first":`) {
+			t.Errorf("line %d: %.200s, was %.200s", i+2, line, all[i+1])
+		}
+	}
+	read := func(text string) (events, gaps uint64, err error) {
+		r, err := export.NewReader(strings.NewReader(text))
+		for err == nil {
+			_, err = r.Next()
+		}
+		if errors.Is(err, io.EOF) {
+			err = nil
+		}
+		if r == nil {
+			return 0, 0, err
+		}
+		return r.Events(), r.Gaps(), err
+	}
+	if events, gaps, err := read(out.String()); err != nil || events != report.Events || gaps != 2 {
+		t.Errorf("%d events, %d gaps, %v", events, gaps, err)
+	}
+	for i, line := range lines[:len(lines)-1] {
+		if i > 1 && i < len(lines)-2 && !strings.HasPrefix(line, `{"gap":`) {
+			continue // reading an export takes a moment
+		}
+		without := strings.Join(append(slices.Clone(lines[:i]), lines[i+1:]...), "")
+		if _, _, err := read(without); err == nil {
+			t.Errorf("without line %d it is taken", i+1)
+		}
+	}
+	if _, _, err := read(strings.Replace(out.String(), `"gaps":true`, `"gaps":false`, 1)); err == nil {
+		t.Error("taken as one without gaps")
+	}
+	// a part: gaps before it are not its own
+	out.Reset()
+	if report, err := export.To(t.Context(), &out, export.Folder(dir), export.Selection{SkipDamaged: true, Since: report.Position - 3}, pass); err != nil || report.Gaps != 0 || report.Events != 3 {
+		t.Errorf("%+v, %v", report, err)
+	}
+}

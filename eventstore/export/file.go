@@ -8,6 +8,8 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+
+	"reckon/eventstore/node/eventlog"
 )
 
 // Report is what an export or import did.
@@ -16,6 +18,8 @@ type Report struct {
 	Position uint64 `json:"position"` // of the newest record that the source had
 	SHA256   string `json:"sha256"`   // of all lines of the export but the last
 	Before   uint64 `json:"before"`   // events that an interrupted export had written already
+	Gaps     uint64 `json:"gaps"`     // what was left out: runs of damaged records, headers, the head file
+	Lost     uint64 `json:"lost"`     // records that were left out
 }
 
 // To writes what a source has.
@@ -30,7 +34,13 @@ func To(ctx context.Context, out io.Writer, from Source, s Selection, pass func(
 
 func write(ctx context.Context, from Source, s Selection, pass func(position, of uint64) error, begin func(Header) (*Writer, error)) (Report, error) {
 	var w *Writer
+	var gaps, lost uint64
 	reached, err := from(ctx, s, Sink{
+		Gap: func(g eventlog.Gap) error {
+			gaps++
+			lost += g.Records()
+			return w.Gap(g)
+		},
 		Begin: func(h Header) (err error) {
 			w, err = begin(h)
 			return err
@@ -45,7 +55,7 @@ func write(ctx context.Context, from Source, s Selection, pass func(position, of
 		return Report{}, err
 	}
 	end, err := w.End(reached.Position, reached.Link)
-	return Report{Events: end.Events, Position: end.Position, SHA256: fmt.Sprintf("%x", end.SHA256)}, err
+	return Report{Events: end.Events, Position: end.Position, SHA256: fmt.Sprintf("%x", end.SHA256), Gaps: gaps, Lost: lost}, err
 }
 
 // CompleteError is returned by ToFile for a file that is a whole export.
@@ -80,6 +90,9 @@ func ToFile(ctx context.Context, path string, from Source, s Selection, pass fun
 	}
 	var before uint64
 	if written != nil {
+		if s.SkipDamaged || written.Header().Gaps {
+			return Report{}, &OtherExportError{path, "one that leaves out damaged records does not go on where it ended"}
+		}
 		if h := written.Header(); h.Stream != s.Stream || h.Category != s.Category || h.After != s.Since {
 			return Report{}, &OtherExportError{path, "it is of another stream or category, or begins elsewhere"}
 		}

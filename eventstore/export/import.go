@@ -14,6 +14,7 @@ type Imported struct {
 	Events  uint64          `json:"events"`
 	LeftOut uint64          `json:"left_out"` // not imported: what belongs to the server or log itself
 	Present uint64          `json:"present"`  // of events, those that were there already
+	Gaps    uint64          `json:"gaps"`     // of the export: where it lacks what was damaged
 	Log     eventlog.Report `json:"log"`      // of a new folder; not of a server
 }
 
@@ -54,6 +55,7 @@ func ToFolder(ctx context.Context, from *Reader, dir string, pass func(bytes int
 	if !errors.Is(err, io.EOF) {
 		return Imported{}, errors.Join(err, builder.Abort())
 	}
+	done.Gaps = from.Gaps()
 	done.Log, err = builder.Finish(ctx)
 	return done, err
 }

@@ -45,6 +45,7 @@ type Reader struct {
 
 	header   Header
 	events   uint64
+	gaps     uint64
 	position uint64
 	link     [32]byte
 	end      *End
@@ -81,6 +82,9 @@ func (r *Reader) Bytes() int64 { return r.bytes }
 // Events is how many events were read.
 func (r *Reader) Events() uint64 { return r.events }
 
+// Gaps is how often damaged records, or something else of the source, were left out so far.
+func (r *Reader) Gaps() uint64 { return r.gaps }
+
 // Next returns the next event; io.EOF after the last line, when nothing is missing or
 // changed. Errors: *FormatError, or that of the file.
 func (r *Reader) Next() (Event, error) {
@@ -88,6 +92,14 @@ func (r *Reader) Next() (Event, error) {
 		return Event{}, io.EOF
 	}
 	text, err := r.readLine()
+	for err == nil && r.header.Gaps && bytes.HasPrefix(text, []byte(`{"gap":`)) {
+		if err := r.parseGap(text); err != nil {
+			return Event{}, r.wrong(err)
+		}
+		r.took(text)
+		r.gaps++
+		text, err = r.readLine()
+	}
 	if err != nil {
 		return Event{}, err
 	}
@@ -350,7 +362,12 @@ func (r *Reader) parseHeader(text []byte) error {
 		if h.LogID, err = f.id("log_id"); err != nil {
 			return err
 		}
-		if err := f.hex("link", h.Link[:]); err != nil {
+		if _, err := f.take("gaps", &h.Gaps); err != nil {
+			return err
+		}
+		if h.Gaps {
+			h.Link = eventlog.Genesis(h.LogID)
+		} else if err := f.hex("link", h.Link[:]); err != nil {
 			return err
 		}
 		if h.After == 0 && h.Link != eventlog.Genesis(h.LogID) {
@@ -365,6 +382,26 @@ func (r *Reader) parseHeader(text []byte) error {
 	}
 	r.header = h
 	return f.none()
+}
+
+func (r *Reader) parseGap(text []byte) error {
+	f, err := parseFields(text)
+	if err != nil {
+		return err
+	}
+	var is bool
+	var file, reason string
+	var first, last, at uint64
+	_, firstErr := f.take("first", &first)
+	_, lastErr := f.take("last", &last)
+	if err := errors.Join(f.need("gap", &is), firstErr, lastErr, f.need("file", &file), f.need("byte", &at), f.need("reason", &reason), f.none()); err != nil {
+		return err
+	}
+	if !is || last < first || first == 0 && last > 0 || first > 0 && first <= r.position {
+		return fmt.Errorf("a gap of positions %d to %d does not come after position %d", first, last, r.position)
+	}
+	r.position = max(r.position, last)
+	return nil
 }
 
 func (r *Reader) parseEnd(text []byte) error {

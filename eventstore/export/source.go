@@ -20,6 +20,8 @@ type Selection struct {
 	Since    uint64 // only events at later positions
 	Stream   string // only of this stream; empty: of all
 	Category string // only of streams whose name has this text before its first "-"; empty: of all
+
+	SkipDamaged bool // of a folder: damaged records are left out and named, instead of ending the export
 }
 
 // selected reports whether a stream is one of those that are named.
@@ -35,6 +37,7 @@ func selected(stream, category, name string) bool {
 type Sink struct {
 	Begin func(Header) error              // once, before the first event
 	Event func(*Event) error              // the event's memory may be reused afterwards
+	Gap   func(eventlog.Gap) error        // for what is left out, with Selection.SkipDamaged
 	Pass  func(position, of uint64) error // after each event of the source, selected or not; of is 0 when it is not known
 }
 
@@ -48,7 +51,7 @@ type Reached struct {
 type Source func(ctx context.Context, s Selection, to Sink) (Reached, error)
 
 // Folder is the log in a folder. A node may have it open. Errors: those of
-// eventlog.ScanFolder, and of the sink.
+// eventlog.ScanFolder, with Selection.SkipDamaged of eventlog.SalvageFolder, and of the sink.
 func Folder(dir string) Source {
 	return func(ctx context.Context, s Selection, to Sink) (Reached, error) {
 		var head uint64
@@ -57,9 +60,9 @@ func Folder(dir string) Source {
 			if s.Since > start.Head {
 				return fmt.Errorf("the log in %s ends at position %d, before %d", dir, start.Head, s.Since)
 			}
-			return to.Begin(Header{LogID: start.LogID, After: s.Since, Link: start.Link, Stream: s.Stream, Category: s.Category})
+			return to.Begin(Header{LogID: start.LogID, After: s.Since, Link: start.Link, Stream: s.Stream, Category: s.Category, Gaps: s.SkipDamaged})
 		}
-		end, err := eventlog.ScanFolder(ctx, dir, s.Since, begin, func(l *eventlog.Linked) error {
+		visit := func(l *eventlog.Linked) error {
 			if selected(s.Stream, s.Category, l.Stream) {
 				e := eventOf(l)
 				if err := to.Event(&e); err != nil {
@@ -67,7 +70,14 @@ func Folder(dir string) Source {
 				}
 			}
 			return to.Pass(l.Position, head)
-		})
+		}
+		scan := eventlog.ScanFolder
+		if s.SkipDamaged {
+			scan = func(ctx context.Context, dir string, after uint64, begin func(eventlog.FolderStart) error, visit func(*eventlog.Linked) error) (eventlog.Anchor, error) {
+				return eventlog.SalvageFolder(ctx, dir, after, begin, visit, to.Gap)
+			}
+		}
+		end, err := scan(ctx, dir, s.Since, begin, visit)
 		if err != nil {
 			return Reached{}, err
 		}
@@ -81,6 +91,9 @@ func Folder(dir string) Source {
 // asked. What it removed is missing. Errors: those of the client, and of the sink.
 func Server(client *esdb.Client) Source {
 	return func(ctx context.Context, s Selection, to Sink) (Reached, error) {
+		if s.SkipDamaged {
+			return Reached{}, errors.New("a server says itself which of its events are damaged: damaged records are left out of the folder of a log only")
+		}
 		newest, err := newestOf(ctx, client)
 		if err != nil {
 			return Reached{}, err

@@ -22,7 +22,9 @@ func ToServer(ctx context.Context, from *Reader, client *esdb.Client, pass func(
 	for {
 		e, err := from.Next()
 		if errors.Is(err, io.EOF) {
-			return t.done, t.flush(ctx)
+			t.done.Gaps = from.Gaps()
+			err = t.flush(ctx)
+			return t.done, err
 		}
 		if err == nil {
 			err = errors.Join(ctx.Err(), pass(from.Bytes()))

@@ -7,6 +7,8 @@ import (
 	"io"
 
 	"github.com/google/uuid"
+
+	"reckon/eventstore/node/eventlog"
 )
 
 // Writer writes an export.
@@ -44,6 +46,9 @@ func (w *Writer) Write(e *Event) error {
 	w.events++
 	return w.line(text)
 }
+
+// Gap writes the line of what was left out.
+func (w *Writer) Gap(g eventlog.Gap) error { return w.line(encodeGap(g)) }
 
 // Events is how many events were written.
 func (w *Writer) Events() uint64 { return w.events }

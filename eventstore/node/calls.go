@@ -204,7 +204,8 @@ func unaryAsStream(unary grpc.MethodDesc) grpc.StreamHandler {
 func refuseCompressed(server any, stream grpc.ServerStream, _ *grpc.StreamServerInfo, handler grpc.StreamHandler) error {
 	if c := callOf(stream.Context()); c != nil && c.compressed != "" && c.compressed != encoding.Identity {
 		_ = stream.SetHeader(metadata.Pairs("grpc-accept-encoding", encoding.Identity)) // fails only when it was sent
-		return status.Errorf(codes.Unimplemented, "requests compressed with %s are not accepted; send them as they are", printable(c.compressed))
+		const most = 64
+		return statusError(stream.Context(), &failure{code: codes.Unimplemented, message: "requests compressed with " + inMessage(c.compressed, most) + " are not accepted; send them as they are"})
 	}
 	return handler(server, stream)
 }

@@ -3,12 +3,15 @@ package node
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/EventStore/EventStore-Client-Go/v4/esdb"
+	"github.com/google/uuid"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
 
@@ -88,5 +91,154 @@ func TestRefusedStorageIsUnavailable(t *testing.T) {
 		if status.Code(got) != codes.Unavailable || !strings.Contains(got.Error(), err.Error()) {
 			t.Errorf("%T: %v", err, got)
 		}
+	}
+}
+
+// flipAt changes one byte of the text that the first segment of a log has once.
+func flipAt(t *testing.T, dir, text string) {
+	t.Helper()
+	path := filepath.Join(dir, "segments", strings.Repeat("0", 20)+".seg")
+	b, err := os.ReadFile(path)
+	if err != nil || strings.Count(string(b), text) != 1 {
+		t.Fatalf("%q is there %d times, %v", text, strings.Count(string(b), text), err)
+	}
+	f, err := os.OpenFile(path, os.O_RDWR, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := f.WriteAt([]byte{text[0] ^ 1}, int64(strings.Index(string(b), text))); err != nil {
+		t.Fatal(err)
+	}
+	if err := f.Close(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// Groups whose way leads over a damaged record stop there: their consumers get what is before it, and then DATA_LOSS, and info
+// names the position. It ends the taking of appends once; after the operator has removed the file DAMAGE the node runs for
+// readers, and the other groups deliver.
+func TestGroupsStopAtDamage(t *testing.T) {
+	dir := t.TempDir()
+	r := startIn(t, dir)
+	r.append(t, "s", esdb.NoStream{}, notes("0", "1", "2", "3 is damaged", "4")...)
+	r.append(t, "kept", esdb.NoStream{}, notes("0", "1")...)
+	for stream, groups := range map[string][]string{"s": {"ahead", "parks"}, "kept": {"whole", "checkpoint"}} {
+		for _, name := range groups {
+			r.createGroup(t, stream, name, groupRules())
+		}
+	}
+	sub := r.consume(t, "kept", "checkpoint", 10)
+	if err := sub.Ack(receive(t, sub, 1)...); err != nil {
+		t.Fatal(err)
+	}
+	checkpoint := groupName{"kept", "checkpoint"}.checkpointStream()
+	waitFor(t, "the checkpoint", func() bool {
+		info, err := streamInfoOf(r.log, checkpoint)
+		return err == nil && info.Exists()
+	})
+	for range 72 { // a sealed segment
+		large := eventlog.Proposed{ID: uuid.New(), Type: "t", Data: make([]byte, 990_000)}
+		if _, err := r.log.Append(t.Context(), "large", eventlog.Any(), []eventlog.Proposed{large}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := r.Close(testCtx(t)); err != nil {
+		t.Fatal(err)
+	}
+	flipAt(t, dir, "3 is damaged")
+	var damage *eventlog.CorruptError
+	for range 2 {
+		if _, err := Open(Config{Dir: dir, Listen: "127.0.0.1:0"}); !errors.As(err, &damage) || !strings.Contains(err.Error(), "remove the file DAMAGE") || !strings.Contains(err.Error(), "--skip-damaged") {
+			t.Fatalf("open: %v", err)
+		}
+	}
+	position := damage.Position
+	if err := os.Remove(filepath.Join(dir, "DAMAGE")); err != nil {
+		t.Fatal(err)
+	}
+	flipAt(t, dir, checkpoint+`$SubscriptionCheckpoint`)
+
+	for range 2 {
+		n, err := Open(Config{Dir: dir, Listen: "127.0.0.1:0", ScavengeEvery: time.Hour})
+		if err != nil {
+			t.Fatal(err)
+		}
+		r := &running{n, dial(t, n.ConnectionString())}
+		sub := r.consume(t, "s", "ahead", 10)
+		got := receive(t, sub, 3)
+		if texts := textsOf(got); texts != "0 1 2" {
+			t.Errorf("got %s", texts)
+		}
+		if err := sub.Ack(got...); err != nil {
+			t.Fatal(err)
+		}
+		if e := sub.Recv(); e.SubscriptionDropped == nil || !strings.Contains(e.SubscriptionDropped.Error.Error(), "DataLoss") || !strings.Contains(e.SubscriptionDropped.Error.Error(), fmt.Sprintf("damaged at position %d", position)) {
+			t.Errorf("got %+v", e)
+		}
+		for of, want := range map[groupName]string{{"s", "ahead"}: fmt.Sprintf("Stopped: position %d is damaged", position), {"kept", "whole"}: "Live"} {
+			info, err := r.client.GetPersistentSubscriptionInfo(testCtx(t), of.Stream, of.Group, esdb.GetPersistentSubscriptionOptions{})
+			if err != nil || info.Status != want {
+				t.Errorf("%v: %+v, %v", of, info, err)
+			}
+		}
+		for _, of := range []groupName{{"s", "ahead"}, {"kept", "checkpoint"}} {
+			if _, err := r.client.SubscribeToPersistentSubscription(testCtx(t), of.Stream, of.Group, esdb.SubscribeToPersistentSubscriptionOptions{}); err == nil || !strings.Contains(err.Error(), "DataLoss") {
+				t.Errorf("%v: another consumer: %v", of, err)
+			}
+			if err := r.client.ReplayParkedMessages(testCtx(t), of.Stream, of.Group, esdb.ReplayParkedMessagesOptions{}); err == nil || !strings.Contains(err.Error(), "DataLoss") {
+				t.Errorf("%v: replay: %v", of, err)
+			}
+		}
+		// events that would be parked are not lost, and do not keep the node busy or from closing
+		parks := r.consume(t, "s", "parks", 10)
+		if err := parks.Nack("no", esdb.NackActionPark, receive(t, parks, 3)...); err != nil {
+			t.Fatal(err)
+		}
+		if e := parks.Recv(); e.SubscriptionDropped == nil {
+			t.Errorf("got %+v", e)
+		}
+		if texts := textsOf(receive(t, r.consume(t, "kept", "whole", 10), 2)); texts != "0 1" {
+			t.Errorf("the other group: %s", texts)
+		}
+		if _, err := r.client.AppendToStream(testCtx(t), "kept", esdb.AppendToStreamOptions{}, note("2")); err == nil || !strings.Contains(err.Error(), "DataLoss") {
+			t.Errorf("append: %v", err)
+		}
+		select {
+		case err := <-n.Done():
+			t.Errorf("it ends: %v", err)
+		default:
+		}
+		if err := n.Close(testCtx(t)); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// A group that meets damage nobody knew of ends the taking of appends as every reader does.
+func TestGroupFindsDamage(t *testing.T) {
+	dir := t.TempDir()
+	r := startIn(t, dir)
+	r.append(t, "s", esdb.NoStream{}, notes("0", "1 is damaged")...)
+	flipAt(t, dir, "1 is damaged")
+	if err := r.client.CreatePersistentSubscriptionToAll(testCtx(t), "g", esdb.PersistentAllSubscriptionOptions{StartFrom: esdb.Start{}, Filter: &esdb.SubscriptionFilter{Type: esdb.StreamFilterType, Prefixes: []string{"s"}}}); err != nil {
+		t.Fatal(err)
+	}
+	var damage *eventlog.CorruptError
+	if err := <-r.Done(); !errors.As(err, &damage) || damage.Position != 3 {
+		t.Errorf("done: %v", err)
+	}
+	sub, err := r.client.SubscribeToPersistentSubscriptionToAll(testCtx(t), "g", esdb.SubscribeToPersistentSubscriptionOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := receive(t, sub, 1)
+	if err := sub.Ack(got...); err != nil || textsOf(got) != "0" {
+		t.Errorf("%s, %v", textsOf(got), err)
+	}
+	if e := sub.Recv(); e.SubscriptionDropped == nil || !strings.Contains(e.SubscriptionDropped.Error.Error(), "damaged at position 3") {
+		t.Errorf("got %+v", e)
+	}
+	if err := sub.Close(); err != nil {
+		t.Error(err)
 	}
 }

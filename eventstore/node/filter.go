@@ -1,6 +1,7 @@
 package node
 
 import (
+	"fmt"
 	"strings"
 	"time"
 
@@ -59,12 +60,12 @@ func (f *filter) compile(pattern string, prefixes []string) error {
 	if pattern == "" {
 		f.prefixes = prefixes
 		if len(f.prefixes) > maxFilterPrefixes {
-			return invalid("the filter has too many prefixes")
+			return invalid(fmt.Sprintf("the filter has %d prefixes, and may have %d: use a regular expression", len(prefixes), maxFilterPrefixes))
 		}
 		return nil
 	}
 	if len(pattern) > maxRegexBytes {
-		return invalid("the filter's regular expression is too long")
+		return invalid(fmt.Sprintf("the filter's regular expression has %d bytes, and may have %d", len(pattern), maxRegexBytes))
 	}
 	regex, err := regexp2.Compile(pattern, regexp2.None)
 	if err != nil {

@@ -39,6 +39,9 @@ type groupsService struct {
 	memory    *budget       // content of large events being sent, with what other calls hold
 }
 
+// maxNamedConfigs is how many events that are no configuration are named in the log at a time.
+const maxNamedConfigs = 10
+
 func newGroupsService(log *eventlog.Log, closing <-chan struct{}, memory *budget, logger *slog.Logger) *groupsService {
 	s := &groupsService{
 		log: log, closing: closing, logger: logger,
@@ -51,7 +54,15 @@ func newGroupsService(log *eventlog.Log, closing <-chan struct{}, memory *budget
 // load reads the configuration and starts the groups. A configuration that cannot be read
 // fails every call until RestartSubsystem reads it again.
 func (s *groupsService) load() {
-	configs, err := readGroupConfigs(s.log)
+	passed := 0
+	configs, err := readGroupConfigs(s.log, func(revision uint64, reason error) {
+		if passed++; passed <= maxNamedConfigs {
+			s.logger.Warn("an event is no configuration of a persistent subscription, and is passed over", "stream", groupConfigStream, "revision", revision, "reason", reason)
+		}
+	})
+	if passed > maxNamedConfigs {
+		s.logger.Warn("more events are no configuration of a persistent subscription", "stream", groupConfigStream, "count", passed-maxNamedConfigs)
+	}
 	groups := make(map[string]*consumerGroup, len(configs))
 	for _, c := range configs {
 		if err != nil {
@@ -300,6 +311,12 @@ func (s *groupsService) replay(options *persistent.ReplayParkedReq_Options) erro
 	g, err := s.find(nameFromWire(options))
 	if err != nil {
 		return err
+	}
+	g.mu.Lock()
+	halted := g.halted
+	g.mu.Unlock()
+	if halted != nil {
+		return halted
 	}
 	parked, err := streamInfoOf(s.log, g.config.parkedStream())
 	if err != nil {

@@ -36,9 +36,14 @@ func (n groupName) parkedStream() string     { return groupStreams + n.id() + "-
 
 const groupStreams = "$persistentsubscription-"
 
+// inMessage is the id as a message names it.
+func (n groupName) inMessage() string {
+	return inMessage(n.Stream, maxNamesInMessage) + "::" + inMessage(n.Group, maxNamesInMessage)
+}
+
 func (n groupName) failure(code codes.Code, exception, reason string) error {
-	return &failure{code, "persistent subscription " + n.id() + ": " + reason, metadata.Pairs("exception", exception,
-		"stream-name", printable(n.Stream), "group-name", printable(n.Group), "reason", printable(reason))}
+	return &failure{code, "persistent subscription " + n.inMessage() + ": " + reason, metadata.Pairs("exception", exception,
+		"stream-name", n.Stream, "group-name", n.Group, "reason", reason)}
 }
 
 func (n groupName) missing() error {
@@ -47,12 +52,18 @@ func (n groupName) missing() error {
 
 // missingGroup says it in the words that tests of official clients compare. The group is empty when none of the stream exists.
 func missingGroup(stream, group string) error {
-	return &failure{codes.NotFound, "Subscription group " + printable(group) + " on stream " + printable(stream) + " does not exist.",
-		metadata.Pairs("exception", "persistent-subscription-does-not-exist", "stream-name", printable(stream), "group-name", printable(group))}
+	return &failure{codes.NotFound, "Subscription group " + inMessage(group, maxNamesInMessage) + " on stream " + inMessage(stream, maxNamesInMessage) + " does not exist.",
+		metadata.Pairs("exception", "persistent-subscription-does-not-exist", "stream-name", stream, "group-name", group)}
 }
 
 func (n groupName) dropped() error {
 	return n.failure(codes.Canceled, "persistent-subscription-dropped", "it was changed or deleted: subscribe again if it is to go on")
+}
+
+func (n groupName) full() error {
+	// clients of other languages parse the first words
+	return &failure{codes.FailedPrecondition, "Maximum subscriptions reached: persistent subscription " + n.inMessage() + " has as many consumers as it may have",
+		metadata.Pairs("exception", "maximum-subscribers-reached", "stream-name", n.Stream, "group-name", n.Group)}
 }
 
 func (n groupName) refused(reason string) error {
@@ -148,8 +159,8 @@ func groupEvent(eventType string, content any) (eventlog.Proposed, error) {
 	return eventlog.Proposed{ID: uuid.New(), Type: eventType, JSON: true, Data: data}, err
 }
 
-// readGroupConfigs returns the groups that exist.
-func readGroupConfigs(log *eventlog.Log) ([]groupConfig, error) {
+// readGroupConfigs returns the groups that exist. passed is called for each event that is no configuration, which counts for nothing.
+func readGroupConfigs(log *eventlog.Log, passed func(revision uint64, reason error)) ([]groupConfig, error) {
 	view, err := log.View()
 	if err != nil {
 		return nil, err
@@ -170,7 +181,7 @@ func readGroupConfigs(log *eventlog.Log) ([]groupConfig, error) {
 		}
 		for i := range records {
 			if err := applyGroupEvent(found, &records[i]); err != nil {
-				return nil, err
+				passed(records[i].Revision, err)
 			}
 		}
 		next = records[len(records)-1].Revision + 1
@@ -188,7 +199,10 @@ func applyGroupEvent(found map[string]groupConfig, r *eventlog.Record) error {
 		return nil
 	}
 	if err := json.Unmarshal(r.Data, &c); err != nil {
-		return fmt.Errorf("event %d of stream %s is no configuration of a persistent subscription: %w", r.Revision, groupConfigStream, err)
+		return err
+	}
+	if err := c.valid(); r.Type == groupConfiguredKey && err != nil {
+		return err
 	}
 	if delete(found, c.id()); r.Type == groupConfiguredKey {
 		found[c.id()] = c

@@ -1,6 +1,7 @@
 package node
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"io"
@@ -151,14 +152,15 @@ func (g *consumerGroup) join(ctx context.Context, buffer int) (*consumer, error)
 	if g.ended != nil {
 		return nil, g.ended
 	}
+	if g.isAtDamage() {
+		return nil, g.halted
+	}
 	most := int(g.config.Settings.MaxConsumers)
 	if most == 0 || most > maxGroupConsumers {
 		most = maxGroupConsumers
 	}
 	if len(g.consumers) >= most {
-		// clients of other languages parse the first words
-		return nil, &failure{codes.FailedPrecondition, "Maximum subscriptions reached: persistent subscription " + g.config.id() + " has as many consumers as it may have",
-			metadata.Pairs("exception", "maximum-subscribers-reached", "stream-name", printable(g.config.Stream), "group-name", printable(g.config.Group))}
+		return nil, g.config.full()
 	}
 	if g.service.consumers.Add(1) > maxConsumers {
 		g.service.consumers.Add(-1)
@@ -185,11 +187,11 @@ func (g *consumerGroup) leave(c *consumer) {
 	})
 }
 
-// reason is why the group was put away.
+// reason is why a consumer was dropped: the group was put away, or stands at a damaged record.
 func (g *consumerGroup) reason() error {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	return g.ended
+	return cmp.Or(g.ended, g.halted)
 }
 
 // sendOne sends the next event for the consumer, and leaves a signal when there are more.
@@ -207,6 +209,9 @@ func (g *consumerGroup) sendOne(call persistent.PersistentSubscriptions_ReadServ
 	if errors.Is(err, errGroupEventGone) {
 		g.change(func(state *group.Group, now time.Time) { state.Gone(now, d) })
 		return nil
+	}
+	if damageIn(err) != nil {
+		g.halt(err)
 	}
 	if err != nil {
 		return err

@@ -41,6 +41,7 @@ type consumerGroup struct {
 	state     *group.Group
 	consumers []*consumer
 	ended     error // why the group was put away; nil while it runs
+	halted    error // the damage at which it has stopped reading; nil while it reads
 	reading   bool  // a page is being read
 	counted   int   // of its unsettled events in the service's count
 	shown     int64 // deliveries at the last info
@@ -59,14 +60,19 @@ func (s *groupsService) start(c groupConfig) (*consumerGroup, error) {
 		read: make(chan struct{}, 1), write: make(chan struct{}, 1), done: make(chan struct{}), filled: make(chan struct{}),
 	}
 	after, err := g.loadCheckpoint()
-	if err != nil {
-		return nil, err
+	parked := eventlog.StreamInfo{Last: -1}
+	if err == nil {
+		parked, err = streamInfoOf(s.log, c.parkedStream())
 	}
-	parked, err := streamInfoOf(s.log, c.parkedStream())
-	if err != nil {
+	if err != nil && damageIn(err) == nil {
 		return nil, err
 	}
 	g.state = group.New(g.started, c.Settings.rules(), after, min(int64(parked.First), parked.Last+1))
+	if err != nil { // nobody knows how far it was
+		close(g.filled)
+		g.halt(err)
+		return g, nil
+	}
 	g.running.Go(g.readLog)
 	g.running.Go(g.keep)
 	return g, nil
@@ -123,6 +129,42 @@ func (g *consumerGroup) changeLocked(act func(state *group.Group, now time.Time)
 	if len(g.state.Parking(1)) > 0 || g.due(now) {
 		wake(g.write)
 	}
+	if g.isAtDamage() {
+		consumers := g.consumers
+		g.consumers = nil
+		for _, c := range consumers {
+			g.state.Leave(now, c.member)
+			close(c.dropped)
+		}
+	}
+}
+
+// halt ends the group's reading at a damaged record. Its consumers are given what was read before, and then the error.
+func (g *consumerGroup) halt(err error) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.halted != nil {
+		return
+	}
+	g.halted, g.reading = fmt.Errorf("persistent subscription %s has stopped: %w", g.config.inMessage(), err), false
+	g.service.logger.Error("a persistent subscription has stopped at a damaged record", "subscription", g.config.id(), "position", damageIn(err).Position)
+	g.changeLocked(func(*group.Group, time.Time) {})
+}
+
+// isAtDamage reports whether the group has stopped reading, and nothing that it has read is left for consumers.
+func (g *consumerGroup) isAtDamage() bool {
+	if g.halted == nil || g.ended != nil {
+		return false
+	}
+	c := g.state.Counts()
+	return c.Waiting+c.Retrying+c.Given == 0
+}
+
+// damageIn is the damaged record by which something failed; nil when it failed otherwise.
+func damageIn(err error) *eventlog.CorruptError {
+	var damage *eventlog.CorruptError
+	errors.As(err, &damage)
+	return damage
 }
 
 // due reports whether the writer has a checkpoint or a truncation to write.
@@ -197,6 +239,10 @@ func (g *consumerGroup) readLog() {
 			fill()
 		}
 		g.mu.Lock()
+		if g.halted != nil { // by a consumer's delivery
+			g.mu.Unlock()
+			return
+		}
 		after, events := g.state.Want(g.room())
 		from, until, replays := g.state.WantParked(g.room())
 		g.reading = replays > 0 || events > 0 && more
@@ -221,6 +267,10 @@ func (g *consumerGroup) readLog() {
 			case <-g.done:
 				return
 			}
+		}
+		if damageIn(err) != nil {
+			g.halt(err)
+			return
 		}
 		if log.note(err); err != nil {
 			fill()
@@ -444,6 +494,9 @@ func (g *consumerGroup) keep() {
 
 // persist writes what is to be parked, the checkpoint, and the truncation of the parked stream.
 func (g *consumerGroup) persist(final bool) error {
+	if err := g.service.log.Err(); err != nil {
+		return err // nothing can be made durable: what is to be parked need not be read again and again
+	}
 	for {
 		g.mu.Lock()
 		park := g.state.Parking(maxParkedPerAppend)
@@ -623,6 +676,9 @@ func (g *consumerGroup) info() (*persistent.SubscriptionInfo, error) {
 	}
 	if counts.Checkpoint > g.config.After {
 		out.LastCheckpointedEventPosition = g.config.position(counts.Checkpoint)
+	}
+	if g.halted != nil {
+		out.Status = fmt.Sprintf("Stopped: position %d is damaged", damageIn(g.halted).Position)
 	}
 	g.shown = total
 	for _, c := range g.consumers {

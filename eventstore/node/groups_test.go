@@ -1,10 +1,12 @@
 package node
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"log/slog"
 	"maps"
 	"strings"
 	"sync"
@@ -629,29 +631,32 @@ func TestGroupConfigurationIsShortened(t *testing.T) {
 	}
 }
 
-// A configuration that cannot be read stops persistent subscriptions, not the node.
+// A configuration whose record is damaged stops persistent subscriptions, not the reads of others.
 func TestGroupConfigurationThatCannotBeRead(t *testing.T) {
-	r := start(t)
-	e := note("no configuration")
-	e.EventType = groupConfiguredKey
-	r.append(t, groupConfigStream, esdb.Any{}, e)
-	if err := r.client.RestartPersistentSubscriptionSubsystem(testCtx(t), esdb.RestartPersistentSubscriptionSubsystemOptions{}); err == nil {
-		t.Error("a configuration that is none was read")
-	}
-	if err := r.client.CreatePersistentSubscription(testCtx(t), "s", "g", esdb.PersistentStreamSubscriptionOptions{}); err == nil {
-		t.Error("a group was created beside a configuration that cannot be read")
-	}
+	dir := t.TempDir()
+	r := startIn(t, dir)
 	r.append(t, "s", esdb.NoStream{}, note("goes on"))
-	before, err := json.Marshal(map[string]int{"$tb": 1})
-	if err != nil {
-		t.Fatal(err)
-	}
-	e = esdb.EventData{EventType: eventlog.MetadataType, ContentType: esdb.ContentTypeJson, Data: before}
-	r.append(t, eventlog.MetaStream(groupConfigStream), esdb.Any{}, e)
-	if err := r.client.RestartPersistentSubscriptionSubsystem(testCtx(t), esdb.RestartPersistentSubscriptionSubsystemOptions{}); err != nil {
-		t.Errorf("after it was mended: %v", err)
-	}
 	r.createGroup(t, "s", "g", groupRules())
+	flipAt(t, dir, groupConfigStream+groupConfiguredKey)
+	for range 2 {
+		if err := r.client.RestartPersistentSubscriptionSubsystem(testCtx(t), esdb.RestartPersistentSubscriptionSubsystemOptions{}); err == nil || !strings.Contains(err.Error(), "damaged at position 3") {
+			t.Errorf("restart: %v", err)
+		}
+	}
+	if _, err := r.client.SubscribeToPersistentSubscription(testCtx(t), "s", "g", esdb.SubscribeToPersistentSubscriptionOptions{}); err == nil || !strings.Contains(err.Error(), "damaged at position 3") {
+		t.Errorf("consumer: %v", err)
+	}
+	if _, err := r.client.ListAllPersistentSubscriptions(testCtx(t), esdb.ListPersistentSubscriptionsOptions{}); err == nil || !strings.Contains(err.Error(), "DataLoss") {
+		t.Errorf("list: %v", err)
+	}
+	read, err := r.client.ReadStream(testCtx(t), "s", esdb.ReadStreamOptions{}, 1)
+	if err == nil {
+		_, err = read.Recv()
+		read.Close()
+	}
+	if err != nil {
+		t.Errorf("a read: %v", err)
+	}
 }
 
 // A group of all events passes by its own checkpoints, and these do not make it write another.
@@ -729,4 +734,60 @@ func TestMeasurements(t *testing.T) {
 	if one := measurements(took[:1]); len(one) != len(want) {
 		t.Errorf("%v", one)
 	}
+}
+
+// Events that are no configuration, which an administrator can append, cost no group that is sound: each is named in the log and passed over.
+func TestForeignGroupConfigurations(t *testing.T) {
+	dir := t.TempDir()
+	r := startIn(t, dir)
+	r.append(t, "s", esdb.NoStream{}, notes("0", "1")...)
+	r.createGroup(t, "s", "g", groupRules())
+	sound := groupConfig{groupName: groupName{"s", "other"}, After: -1, Settings: groupSettings{HistoryBuffer: 500, ReadBatch: 20, Strategy: "Pinned"}}
+	spoilt := func(change func(*groupConfig)) string {
+		c := sound
+		change(&c)
+		text, err := json.Marshal(c)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(text)
+	}
+	foreign := []string{"junk", "[]", "null", "{}", "", `{"stream":7}`, `{"stream":"s","group":"g"}`,
+		spoilt(func(c *groupConfig) { c.Group = "" }), spoilt(func(c *groupConfig) { c.Stream = strings.Repeat("s", 5000) }), spoilt(func(c *groupConfig) { c.After = -2 }),
+		spoilt(func(c *groupConfig) { c.Settings.Strategy = "ByChance" }), spoilt(func(c *groupConfig) { c.Settings.ReadBatch = -1 }), spoilt(func(c *groupConfig) { c.Filter = &groupFilter{} }),
+		spoilt(func(c *groupConfig) { c.Stream, c.Filter = "$all", &groupFilter{Regex: "("} })}
+	for _, text := range foreign {
+		e := note(text)
+		e.EventType = groupConfiguredKey
+		r.append(t, groupConfigStream, esdb.Any{}, e)
+	}
+	removal := note("junk")
+	removal.EventType = groupRemovedKey
+	r.append(t, groupConfigStream, esdb.Any{}, removal)
+	if err := r.Close(testCtx(t)); err != nil {
+		t.Fatal(err)
+	}
+	var said bytes.Buffer
+	n, err := Open(Config{Dir: dir, Listen: "127.0.0.1:0", Logger: slog.New(slog.NewTextHandler(&said, nil))})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if lines := said.String(); strings.Count(lines, "and is passed over") != maxNamedConfigs || !strings.Contains(lines, fmt.Sprintf("count=%d", len(foreign)+1-maxNamedConfigs)) || !strings.Contains(lines, "revision=1 ") {
+		t.Errorf("the log says:\n%s", lines)
+	}
+	r = &running{n, dial(t, n.ConnectionString())}
+	t.Cleanup(func() { stop(t, n) })
+	for range 2 {
+		if texts := textsOf(receive(t, r.consume(t, "s", "g", 10), 2)); texts != "0 1" {
+			t.Errorf("the group that is sound: %s", texts)
+		}
+		all, err := r.client.ListAllPersistentSubscriptions(testCtx(t), esdb.ListPersistentSubscriptionsOptions{})
+		if err != nil || len(all) != 1 {
+			t.Errorf("%+v, %v", all, err)
+		}
+		if err := r.client.RestartPersistentSubscriptionSubsystem(testCtx(t), esdb.RestartPersistentSubscriptionSubsystemOptions{}); err != nil {
+			t.Error(err)
+		}
+	}
+	r.createGroup(t, "s", "another", groupRules())
 }

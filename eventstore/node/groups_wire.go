@@ -1,6 +1,8 @@
 package node
 
 import (
+	"errors"
+	"fmt"
 	"math"
 	"strconv"
 	"strings"
@@ -142,7 +144,7 @@ func (n groupName) checkName(isAll bool) error {
 		return n.refused("$all is not a stream: create it with the option all")
 	case !utf8.ValidString(n.Stream) || !utf8.ValidString(n.Group):
 		return n.refused("the names of its stream and of the group must be UTF-8")
-	case len(n.checkpointStream()) > eventlog.MaxStreamNameBytes-len(eventlog.MetaStream("")):
+	case len(n.checkpointStream()) > eventlog.MaxStreamNameBytes:
 		return n.refused("the names of its stream and of the group are too long")
 	}
 	return nil
@@ -180,14 +182,30 @@ func (c *groupConfig) setSettings(w wireSettings, strategy string) error {
 		MaxConsumers:    w.GetMaxSubscriberCount(),
 		Strategy:        strategy,
 	}
+	return c.checkSettings()
+}
+
+// valid refuses a configuration that no request can have made.
+func (c *groupConfig) valid() error {
+	if err := errors.Join(c.checkName(c.ofAll()), c.checkSettings()); err != nil {
+		return err
+	}
+	if c.After < -1 || c.Filter != nil && !c.ofAll() {
+		return c.refused("its start or its filter is none")
+	}
+	_, err := c.Filter.compile()
+	return err
+}
+
+func (c *groupConfig) checkSettings() error {
 	s := &c.Settings
 	switch {
 	case min(s.MessageTimeout, s.MaxRetries, s.LiveBuffer, s.ReadBatch, s.HistoryBuffer, s.CheckpointAfter, s.CheckpointMin, s.CheckpointMax, s.MaxConsumers) < 0:
 		return c.refused("a setting is negative")
 	case s.ReadBatch >= s.HistoryBuffer:
 		return c.refused("the read batch must be smaller than the history buffer")
-	case groupStrategies[strategy] == 0:
-		return c.refused("there is no strategy " + strconv.Quote(strategy[:min(len(strategy), 64)]) + ": use RoundRobin, DispatchToSingle, Pinned or PinnedByCorrelation")
+	case groupStrategies[s.Strategy] == 0:
+		return c.refused("there is no strategy " + strconv.Quote(s.Strategy[:min(len(s.Strategy), 64)]) + ": use RoundRobin, DispatchToSingle, Pinned or PinnedByCorrelation")
 	}
 	return nil
 }
@@ -240,7 +258,7 @@ func filterOfCreate(n groupName, wire *persistent.CreateReq_AllOptions_FilterOpt
 		size += len(prefix)
 	}
 	if size > maxGroupFilterBytes {
-		return nil, invalid("the prefixes of the filter are too long")
+		return nil, invalid(fmt.Sprintf("the prefixes of the filter have %d bytes together, and may have %d: use a regular expression", size, maxGroupFilterBytes))
 	}
 	_, err := f.compile()
 	return f, err

@@ -220,7 +220,7 @@ func (c *caller) authorize(view *eventlog.View, need access.Need) error {
 	}
 	allowed, err := access.Allowed(view, p, need)
 	if err == nil && !allowed {
-		err = denied("access is denied to " + printable(p.Name) + ": " + printable(need.String()))
+		err = denied("access is denied to " + p.Name + ": " + need.String())
 	}
 	return err
 }

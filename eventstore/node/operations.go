@@ -49,14 +49,11 @@ func (s *operationsService) StopScavenge(ctx context.Context, req *operations.St
 		}
 	}
 	if !known {
-		asked := printable(req.GetOptions().GetScavengeId())
-		return nil, statusError(ctx, &failure{codes.NotFound, "there is no scavenge of this id", metadata.Pairs("exception", "scavenge-not-found", "scavenge-id", asked[:min(len(asked), maxScavengeIDBytes)])})
+		asked := req.GetOptions().GetScavengeId()
+		return nil, statusError(ctx, &failure{codes.NotFound, "there is no scavenge of this id", metadata.Pairs("exception", "scavenge-not-found", "scavenge-id", asked)})
 	}
 	return &operations.ScavengeResp{ScavengeId: id.String(), ScavengeResult: operations.ScavengeResp_Stopped}, nil
 }
-
-// maxScavengeIDBytes is how much of an unknown id is repeated.
-const maxScavengeIDBytes = 64
 
 // Shutdown is operations.OperationsServer. A node within another process ends with that only.
 func (s *operationsService) Shutdown(ctx context.Context, _ *emptypb.Empty) (*emptypb.Empty, error) {

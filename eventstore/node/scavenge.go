@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"math"
 	"slices"
 	"sync"
 	"time"
@@ -67,21 +68,20 @@ func newScavenger(n *Node, every time.Duration, clock func() time.Time) (*scaven
 	s.ctx, s.cancel = context.WithCancel(context.Background())
 	watch := n.log.Watch(ScavengeStream)
 	info, err := streamInfoOf(n.log, ScavengeStream)
+	s.next = uint64(info.Last + 1) // what was asked before this start is forgotten
+	var first time.Duration
+	if err == nil && every > 0 {
+		var last time.Time
+		last, err = lastScheduled(s.ctx, n.log)
+		first = max(0, last.Add(every).Sub(clock()))
+	}
+	if damageIn(err) != nil { // the log takes no more appends, and none of it is scavenged
+		s.next, every, err = math.MaxUint64, 0, nil
+	}
 	if err != nil {
 		watch.Close()
 		s.cancel()
 		return nil, err
-	}
-	s.next = uint64(info.Last + 1) // what was asked before this start is forgotten
-	var first time.Duration
-	if every > 0 {
-		last, err := lastScheduled(s.ctx, n.log)
-		if err != nil {
-			watch.Close()
-			s.cancel()
-			return nil, err
-		}
-		first = max(0, last.Add(every).Sub(clock()))
 	}
 	s.done.Go(func() {
 		defer watch.Close()

@@ -66,8 +66,10 @@ type door struct {
 
 // openDoor makes the first users and opens the port. It serves nothing yet.
 func (n *Node) openDoor(ctx context.Context, c Config, services func(net.Addr) func(grpc.ServiceRegistrar)) (*door, error) {
-	if err := makeFirstUsers(ctx, c, n.users.directory); err != nil {
-		return nil, fmt.Errorf("make the first users: %w", err)
+	if n.log.Err() == nil { // one that is read only has the users that it has
+		if err := makeFirstUsers(ctx, c, n.users.directory); err != nil {
+			return nil, fmt.Errorf("make the first users: %w", err)
+		}
 	}
 	n.nameOperators(ctx)
 	listener, err := net.Listen("tcp", c.Secure.Listen)

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"net/url"
 	"runtime/debug"
 	"strconv"
 
@@ -18,7 +17,7 @@ import (
 )
 
 // failure is a refused call: the status and the trailers that clients translate into
-// their own errors.
+// their own errors. Trailers hold names as they are; sendable encodes them.
 type failure struct {
 	code     codes.Code
 	message  string
@@ -38,8 +37,10 @@ func invalid(message string) *failure {
 	return &failure{code: codes.InvalidArgument, message: message}
 }
 
-// failureOf translates an error of a call into its status and trailers.
-func failureOf(err error) *failure {
+// failureOf translates an error of a call into its status and trailers, as they may be sent.
+func failureOf(err error) *failure { return translate(err).sendable() }
+
+func translate(err error) *failure {
 	var (
 		f         *failure
 		revision  *eventlog.WrongExpectedRevisionError
@@ -57,11 +58,11 @@ func failureOf(err error) *failure {
 	case errors.As(err, &revision):
 		// clients of other languages parse this sentence
 		message := fmt.Sprintf("the operation failed: WrongExpectedVersion. Stream: %s, Expected version: %s, Actual version: %d",
-			printable(revision.Stream), revision.Expected.LegacyNumber(), revision.Actual)
+			inMessage(revision.Stream, maxNameInMessage), revision.Expected.LegacyNumber(), revision.Actual)
 		return &failure{codes.FailedPrecondition, message, metadata.Pairs("exception", "wrong-expected-version",
-			"stream-name", printable(revision.Stream), "expected-version", revision.Expected.LegacyNumber(), "actual-version", strconv.FormatInt(revision.Actual, 10))}
+			"stream-name", revision.Stream, "expected-version", revision.Expected.LegacyNumber(), "actual-version", strconv.FormatInt(revision.Actual, 10))}
 	case errors.As(err, &isDeleted):
-		return &failure{codes.FailedPrecondition, err.Error(), metadata.Pairs("exception", "stream-deleted", "stream-name", printable(isDeleted.Stream))}
+		return &failure{codes.FailedPrecondition, err.Error(), metadata.Pairs("exception", "stream-deleted", "stream-name", isDeleted.Stream)}
 	case errors.As(err, &denied):
 		return &failure{codes.PermissionDenied, err.Error(), metadata.Pairs("exception", "access-denied")}
 	case errors.As(err, &tooLarge):
@@ -98,16 +99,6 @@ func statusError(ctx context.Context, err error) error {
 		_ = grpc.SetTrailer(ctx, f.trailers) // fails only outside a call
 	}
 	return status.Error(f.code, f.message)
-}
-
-// printable percent-encodes a name with characters that a trailer may not contain.
-func printable(name string) string {
-	for i := range len(name) {
-		if name[i] < ' ' || name[i] > '~' {
-			return url.PathEscape(name)
-		}
-	}
-	return name
 }
 
 // recoverStream answers a call that panics with INTERNAL, so that it does not end the process.

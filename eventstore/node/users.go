@@ -3,7 +3,6 @@ package node
 import (
 	"context"
 	"errors"
-	"net/url"
 	"time"
 
 	"google.golang.org/grpc/codes"
@@ -48,7 +47,7 @@ func (s *usersService) enter(ctx context.Context) (leave func(), err error) {
 // userFailure translates an error about a user into the status and trailers that clients know.
 func userFailure(err error, login string) error {
 	trailers := func(exception string) metadata.MD {
-		return metadata.Pairs("exception", exception, "login-name", url.PathEscape(login)) // the name itself, for any that can exist
+		return metadata.Pairs("exception", exception, "login-name", login)
 	}
 	switch {
 	case errors.Is(err, access.ErrNoSuchUser):

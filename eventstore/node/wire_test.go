@@ -34,9 +34,9 @@ import (
 // These tests speak the protocol itself, where clients of other languages differ from the
 // Go client.
 
-func (r *running) raw(t testing.TB) *grpc.ClientConn {
+func (r *running) raw(t testing.TB, options ...grpc.DialOption) *grpc.ClientConn {
 	t.Helper()
-	c, err := grpc.NewClient(r.listener.Addr().String(), grpc.WithTransportCredentials(insecure.NewCredentials()))
+	c, err := grpc.NewClient(r.listener.Addr().String(), append(options, grpc.WithTransportCredentials(insecure.NewCredentials()))...)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -2,7 +2,6 @@ package access
 
 import (
 	"errors"
-	"fmt"
 	"slices"
 	"strings"
 
@@ -68,7 +67,7 @@ func NeedOf(action Action, stream string) Need {
 
 func (n Need) String() string {
 	return map[Action]string{Read: "read of", Write: "write to", Delete: "deletion of", MetaRead: "read of the metadata of", MetaWrite: "write to the metadata of"}[n.Action] +
-		fmt.Sprintf(" stream %q", n.Stream)
+		" stream " + eventlog.Quoted(n.Stream)
 }
 
 // Watched returns the streams of the log on which the right depends.

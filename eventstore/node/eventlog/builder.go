@@ -93,12 +93,12 @@ func (b *Builder) addIdentity(ticks int64) error {
 
 // check refuses what the log would not have taken from a client.
 func (b *Builder) check(r *Record) error {
-	of := fmt.Sprintf("event %d of stream %q", r.Revision, r.Stream)
+	of := fmt.Sprintf("event %d of stream %s", r.Revision, Quoted(r.Stream))
 	next := b.streams[r.Stream]
 	switch {
 	case r.Stream == IdentityStream, IsIndexStream(r.Stream):
 		return &InvalidRequestError{of + ": the log itself says what that stream holds"}
-	case r.Stream == "", r.Stream == metaPrefix, r.Stream == AllStream, len(r.Stream) > MaxStreamNameBytes:
+	case r.Stream == "", r.Stream == metaPrefix, r.Stream == AllStream, isTooLong(r.Stream):
 		return &InvalidRequestError{of + ": the name is none that a stream may have"}
 	case r.ID == uuid.Nil:
 		return &InvalidRequestError{of + " has no id"}

@@ -233,8 +233,7 @@ func TestDamageWhileRunning(t *testing.T) {
 	defer view.Close()
 	for name, read := range map[string]func() error{
 		"all": func() error {
-			_, err := view.ReadAll(t.Context(), 0, false, Page{Records: 100, Bytes: 1 << 20})
-			return err
+			return readThrough(t.Context(), view)
 		},
 		"stream": func() error {
 			_, err := view.ReadStream(t.Context(), "s", 0, 8, true, Page{Records: 100, Bytes: 1 << 20})

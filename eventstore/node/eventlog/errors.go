@@ -6,11 +6,29 @@ import (
 	"fmt"
 	"io/fs"
 	"slices"
+	"strconv"
 	"syscall"
+	"unicode/utf8"
 )
 
 // ErrClosed is returned by every write after Close.
 var ErrClosed = errors.New("the event log is closed")
+
+// maxQuotedBytes is how much of a stream's name stands in an error. A name may have thousands of bytes, and the error must
+// be read, logged and sent.
+const maxQuotedBytes = 128
+
+// Quoted is a stream's name within an error: in quotes, and shortened when it is long.
+func Quoted(stream string) string {
+	if len(stream) <= maxQuotedBytes {
+		return strconv.Quote(stream)
+	}
+	end := maxQuotedBytes
+	for !utf8.RuneStart(stream[end]) && end > maxQuotedBytes-utf8.UTFMax {
+		end--
+	}
+	return fmt.Sprintf("%q… (%d bytes)", stream[:end], len(stream))
+}
 
 // WrongExpectedRevisionError is returned for a write whose stream is not at the revision
 // that the writer expected.
@@ -21,7 +39,7 @@ type WrongExpectedRevisionError struct {
 }
 
 func (e *WrongExpectedRevisionError) Error() string {
-	return fmt.Sprintf("stream %q is at revision %d, expected %s: read the stream again and decide anew", e.Stream, e.Actual, e.Expected)
+	return fmt.Sprintf("stream %s is at revision %d, expected %s: read the stream again and decide anew", Quoted(e.Stream), e.Actual, e.Expected)
 }
 
 // StreamDeletedError is returned for a stream that is tombstoned, and for a write that
@@ -29,14 +47,14 @@ func (e *WrongExpectedRevisionError) Error() string {
 type StreamDeletedError struct{ Stream string }
 
 func (e *StreamDeletedError) Error() string {
-	return fmt.Sprintf("stream %q is deleted", e.Stream)
+	return fmt.Sprintf("stream %s is deleted", Quoted(e.Stream))
 }
 
 // AccessDeniedError is returned for an operation that is allowed to nobody, such as writing to $all.
 type AccessDeniedError struct{ Stream, Operation string }
 
 func (e *AccessDeniedError) Error() string {
-	return fmt.Sprintf("%s of stream %q is not allowed", e.Operation, e.Stream)
+	return fmt.Sprintf("%s of stream %s is not allowed", e.Operation, Quoted(e.Stream))
 }
 
 // AppendTooLargeError is returned when the events of one append exceed MaxAppendBytes together.

@@ -202,7 +202,7 @@ func (v *folderVerification) record(dir string, r *stored) error {
 	switch {
 	case next.tombstoned, r.Revision != TombstoneRevision && r.Revision != next.revision:
 		return &CorruptError{Dir: dir, Position: r.Position, File: v.segments.find(r.Position).name(), Offset: r.offset,
-			Reason: fmt.Sprintf("stream %q has revision %d where %d belongs", r.Stream, r.Revision, next.revision)}
+			Reason: fmt.Sprintf("stream %s has revision %d where %d belongs", Quoted(r.Stream), r.Revision, next.revision)}
 	case r.Revision == TombstoneRevision:
 		next.tombstoned = true
 	default:

@@ -10,6 +10,7 @@ import (
 // Health is what an operator must know of a running log.
 type Health struct {
 	Err      error  // why no more appends are taken: *StorageError, *CorruptError, *IndexError; nil while they are
+	ReadOnly bool   // the log was opened over the damage that Err names, and is read only
 	Records  uint64 // position of the newest record
 	Segments int
 	Bytes    int64 // of the segments
@@ -22,7 +23,7 @@ type Health struct {
 // Health returns the state of the log.
 func (l *Log) Health() Health {
 	segments := *l.segments.Load()
-	h := Health{Err: l.Err(), Segments: len(segments), Bytes: segments.bytes()}
+	h := Health{Err: l.Err(), ReadOnly: l.known != nil, Segments: len(segments), Bytes: segments.bytes()}
 	l.verifier.mu.Lock()
 	h.Passes, h.LastPass, h.VerifiedPosition = l.verifier.passes, l.verifier.lastPass, l.verifier.reached
 	l.verifier.mu.Unlock()

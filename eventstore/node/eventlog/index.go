@@ -233,9 +233,15 @@ func (l *Log) loadIndex(under vfs.FS, end cursor) error {
 		if err != nil || reason == "" {
 			return err
 		}
+		if l.known != nil {
+			return l.errNoIndexOverDamage(reason)
+		}
 		if reason != rebuildAsked {
 			l.logger.Warn("the index of the event log is built again from its segments", "folder", l.dir, "reason", reason)
 		}
+	}
+	if l.known != nil {
+		return l.errNoIndexOverDamage("it is missing, or in doubt")
 	}
 	if err := errors.Join(forgetIndex(under, dir), under.RemoveAll(dir)); err != nil {
 		return l.storageError("remove the index", err)
@@ -346,7 +352,7 @@ func (b *indexBatch) add(r *stored, at place) error {
 	}
 	switch {
 	case h.tombstoned, r.Revision != TombstoneRevision && r.Revision != uint64(h.last+1), h.position >= r.Position:
-		return &IndexError{Dir: b.log.dir, Reason: fmt.Sprintf("revision %d of stream %q at position %d follows revision %d", r.Revision, r.Stream, r.Position, h.last)}
+		return &IndexError{Dir: b.log.dir, Reason: fmt.Sprintf("revision %d of stream %s at position %d follows revision %d", r.Revision, Quoted(r.Stream), r.Position, h.last)}
 	case r.Revision == TombstoneRevision:
 		h.tombstoned = true
 	default:

@@ -112,7 +112,7 @@ func (r *Record) indexed(kind indexKind) (key string, found bool) {
 		key = correlationID(r.Metadata)
 		found = key != ""
 	}
-	return key, found && len(indexPrefixes[kind])+len(key) <= MaxStreamNameBytes-len(metaPrefix)
+	return key, found && len(indexPrefixes[kind])+len(key) <= MaxStreamNameBytes
 }
 
 // correlationID reads the correlation id of an event's metadata; "" when there is none that is a text.
@@ -173,7 +173,7 @@ func (x *indexStreams) addTo(batch *pebble.Batch, kind indexKind, key string, at
 		return err
 	}
 	if h.position >= at.position {
-		return &IndexError{Dir: x.log.dir, Reason: fmt.Sprintf("stream %q has position %d already", h.stream, at.position)}
+		return &IndexError{Dir: x.log.dir, Reason: fmt.Sprintf("stream %s has position %d already", Quoted(h.stream), at.position)}
 	}
 	h.last++
 	if !kind.numbered() {
@@ -237,7 +237,7 @@ func (l *Log) indexHead(from reader, stream string) (head, error) {
 	}
 	h, ok := parseHead(value)
 	if !ok {
-		return head{}, l.doubtIndex(fmt.Sprintf("the head of stream %q cannot be read", stream), nil)
+		return head{}, l.doubtIndex(fmt.Sprintf("the head of stream %s cannot be read", Quoted(stream)), nil)
 	}
 	return h, nil
 }
@@ -258,7 +258,7 @@ func (l *Log) proveIndexHead(h *indexHead) error {
 		proven = proven && ok && newest.position == h.position
 	}
 	if !proven {
-		return l.doubtIndex(fmt.Sprintf("the head of stream %q is not its newest entry", h.stream), nil)
+		return l.doubtIndex(fmt.Sprintf("the head of stream %s is not its newest entry", Quoted(h.stream)), nil)
 	}
 	return nil
 }
@@ -309,7 +309,7 @@ func (v *View) readLinks(ctx context.Context, stream string, first, last uint64,
 		at, ok := parsePlace(iterator.Value())
 		revision := revisionOf(iterator.Key())
 		if !ok || kind.numbered() && revision != wanted {
-			return at, v.log.doubtIndex(fmt.Sprintf("it does not lead to revision %d of stream %q", wanted, stream), nil)
+			return at, v.log.doubtIndex(fmt.Sprintf("it does not lead to revision %d of stream %s", wanted, Quoted(stream)), nil)
 		}
 		revisions = append(revisions, revision)
 		if backwards {
@@ -324,19 +324,23 @@ func (v *View) readLinks(ctx context.Context, stream string, first, last uint64,
 	}
 	if len(places) == 0 {
 		if kind.numbered() {
-			return nil, v.log.doubtIndex(fmt.Sprintf("it does not lead to revision %d of stream %q", wanted, stream), nil)
+			return nil, v.log.doubtIndex(fmt.Sprintf("it does not lead to revision %d of stream %s", wanted, Quoted(stream)), nil)
 		}
 		return nil, nil
 	}
 	if backwards {
 		slices.Reverse(revisions)
 	}
-	targets, err := v.log.readPlaces(ctx, places, false, func(i int, records []stored) string {
+	read := v.log.readPlaces
+	if backwards { // what is before a damaged record comes after it
+		read = v.log.readWhole
+	}
+	targets, err := read(ctx, places, false, func(i int, records []stored) string {
 		r := &records[i]
 		if listed, found := r.indexed(kind); found && listed == key || kind == byCorrelation && r.Redacted {
 			return ""
 		}
-		return fmt.Sprintf("the index has revision %d of stream %q there", revisions[i], stream)
+		return fmt.Sprintf("the index has revision %d of stream %s there", revisions[i], Quoted(stream))
 	})
 	if err != nil {
 		return nil, err
@@ -382,7 +386,7 @@ func (l *Log) verifyIndexStreams(ctx context.Context, report *Report, count uint
 			kind, _ = indexStreamOf(name)
 		}
 		if kind == 0 || kind.numbered() && revision != next || !kind.numbered() && revision != position || position <= last {
-			return l.doubtIndex(fmt.Sprintf("stream %q has revision %d at position %d where %d belongs", name, revision, position, next), nil)
+			return l.doubtIndex(fmt.Sprintf("stream %s has revision %d at position %d where %d belongs", Quoted(name), revision, position, next), nil)
 		}
 		last, next = position, revision+1
 		if kind.numbered() {
@@ -393,7 +397,7 @@ func (l *Log) verifyIndexStreams(ctx context.Context, report *Report, count uint
 			return err
 		}
 		if h.position < position || h.last < int64(revision) {
-			return l.doubtIndex(fmt.Sprintf("the head of stream %q is behind its events", name), nil)
+			return l.doubtIndex(fmt.Sprintf("the head of stream %s is behind its events", Quoted(name)), nil)
 		}
 		return nil
 	})

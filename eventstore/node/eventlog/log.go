@@ -66,6 +66,7 @@ type Log struct {
 	segmentBytes int64
 	rebuild      bool
 	acceptEnd    bool
+	known        *CorruptError // over which the log was opened, for reading only; nil for a log that was not found damaged
 	id           uuid.UUID
 	genesis      hash
 	topics       topics
@@ -90,7 +91,8 @@ type Log struct {
 }
 
 // Open opens the log in o.Dir, creating it when the folder is empty or absent.
-// Errors: *FolderInUseError, *FormatError, *CorruptError, *StorageError, or an error of the
+// Over damage that was found before, and that the operator knows of, it is opened for reading only: Err is that damage from
+// the beginning. Errors: *FolderInUseError, *FormatError, *CorruptError, *StorageError, or an error of the
 // file system.
 func Open(o Options) (*Log, error) {
 	o = o.withDefaults()
@@ -117,6 +119,9 @@ func Open(o Options) (*Log, error) {
 	}
 	l.close = sync.OnceValue(l.shutdown)
 	if err := l.openFiles(o); err != nil {
+		if damage := (*CorruptError)(nil); errors.As(err, &damage) {
+			l.rememberFound(damage)
+		}
 		return nil, errors.Join(err, l.closeFiles())
 	}
 	return l, nil
@@ -165,14 +170,11 @@ func (l *Log) openFiles(o Options) error {
 	if err := l.loadIndex(o.indexFiles, tail.end); err != nil {
 		return err
 	}
-	if err := errors.Join(l.checkSealedEnds(), l.probeDisk()); err != nil {
-		return err
-	}
 	w := newWriter(l, o.Random, tail)
-	if w.tail.current().scavenged { // a backup, or what is left of a log, may end with one
-		if err := w.seal(); err != nil {
-			return err
-		}
+	if l.known != nil {
+		l.serveKnown()
+	} else if err := l.prepareAppends(w); err != nil {
+		return err
 	}
 	if w.position == 0 {
 		if err := w.appendIdentity(); err != nil {
@@ -184,6 +186,17 @@ func (l *Log) openFiles(o Options) error {
 	go w.run()
 	l.verifier.start(l, *o.verify)
 	l.watcher.start(l, o.watchEvery)
+	return nil
+}
+
+// prepareAppends checks and makes what a log needs that takes appends.
+func (l *Log) prepareAppends(w *writer) error {
+	if err := errors.Join(l.checkSealedEnds(), l.probeDisk()); err != nil {
+		return err
+	}
+	if w.tail.current().scavenged { // a backup, or what is left of a log, may end with one
+		return w.seal()
+	}
 	return nil
 }
 
@@ -226,8 +239,14 @@ func (l *Log) Err() error {
 	return l.failure
 }
 
-// Failed returns a channel that is closed when Err is set.
-func (l *Log) Failed() <-chan struct{} { return l.failed }
+// Failed returns a channel that is closed when Err is set after Open, which it never is for a
+// log that was opened for reading only.
+func (l *Log) Failed() <-chan struct{} {
+	if l.known != nil {
+		return nil
+	}
+	return l.failed
+}
 
 // fail ends the taking of appends; the first error stays.
 func (l *Log) fail(err error) {
@@ -272,7 +291,7 @@ func (l *Log) indexRefused(i *index, operation string, err error) {
 // While the log is being opened that is done at once.
 func (l *Log) doubtIndex(reason string, cause error) error {
 	err := &IndexError{Dir: l.dir, Reason: reason, Err: cause}
-	if l.currentView() != nil {
+	if l.currentView() != nil && l.known == nil { // over damage there is no other index to be had
 		l.fail(err)
 		l.forget(l.index)
 	}

@@ -249,7 +249,7 @@ func TestRefusedRequests(t *testing.T) {
 	refusals := map[string]error{}
 	_, refusals["invalid: no stream"] = l.Append(ctx, "", Any(), []Proposed{event("a")})
 	_, refusals["invalid: no base stream"] = l.Append(ctx, "$$", Any(), []Proposed{event("a")})
-	_, refusals["invalid: long name"] = l.Append(ctx, string(make([]byte, MaxStreamNameBytes)), Any(), []Proposed{event("a")})
+	_, refusals["invalid: long name"] = l.Append(ctx, string(make([]byte, MaxStreamNameBytes+1)), Any(), []Proposed{event("a")})
 	_, refusals["invalid: no expectation"] = l.Append(ctx, "s", Expected{}, []Proposed{event("a")})
 	_, refusals["invalid: no id"] = l.Append(ctx, "s", Any(), []Proposed{{Type: "t"}})
 	_, refusals["invalid: no type"] = l.Append(ctx, "s", Any(), []Proposed{{ID: uuid.New()}})

@@ -28,6 +28,14 @@ func MetaStream(stream string) string { return metaPrefix + stream }
 // baseStream returns the stream whose metadata the meta-stream holds.
 func baseStream(metaStream string) string { return metaStream[len(metaPrefix):] }
 
+// isTooLong reports whether no stream may have the name: that of its metadata may be as much longer as its prefix is.
+func isTooLong(stream string) bool {
+	if IsMetaStream(stream) {
+		stream = baseStream(stream)
+	}
+	return len(stream) > MaxStreamNameBytes
+}
+
 // Metadata is the part of a stream's metadata that decides what a read shows.
 // Zero values mean "not set".
 type Metadata struct {

@@ -184,7 +184,7 @@ func TestSealedSegmentGone(t *testing.T) {
 				if err = errors.Join(err, viewErr); err != nil {
 					t.Fatal(err)
 				}
-				_, err = view.ReadAll(t.Context(), 0, false, Page{Records: 100, Bytes: 1 << 20})
+				err = readThrough(t.Context(), view)
 				view.Close()
 			case "verification":
 				_, err = l.Verify(t.Context())
@@ -283,13 +283,88 @@ func TestDamageIsRemembered(t *testing.T) {
 	if err := os.Remove(filepath.Join(dir, damageName)); err != nil {
 		t.Fatal(err)
 	}
-	open()
+	for range 2 {
+		readOverDamage(t, dir, 3)
+	}
 	if err := os.WriteFile(filepath.Join(dir, damageName), []byte(`{"position":3}`), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	change() // back
 	open()
-	if _, err := os.Stat(filepath.Join(dir, damageName)); !errors.Is(err, os.ErrNotExist) {
-		t.Errorf("the file is still there: %v", err)
+	for _, name := range []string{damageName, knownDamageName} {
+		if _, err := os.Stat(filepath.Join(dir, name)); !errors.Is(err, os.ErrNotExist) {
+			t.Errorf("%s is still there: %v", name, err)
+		}
 	}
+}
+
+// readOverDamage opens a log whose damage the operator knows of: it takes no appends and does
+// not end, whoever reads the record is told, all others are read, and neither the verification
+// in the background nor the end of it changes that.
+func readOverDamage(t *testing.T, dir string, position uint64) {
+	t.Helper()
+	l, err := Open(Options{Dir: dir, verify: &verification{pause: time.Hour, bytesPerSecond: 1 << 40}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	<-l.verifier.done // it has met the damage
+	var damage *CorruptError
+	if h := l.Health(); !h.ReadOnly || !errors.As(h.Err, &damage) || damage.Position != position {
+		t.Errorf("got %+v", h)
+	}
+	if _, err := l.Append(t.Context(), "s", Any(), []Proposed{event("a")}); !errors.As(err, &damage) || damage.Position != position {
+		t.Errorf("append: got %v", err)
+	}
+	failed := readEvery(t, l)
+	if len(failed) != 1 || !errors.As(failed[position], &damage) || damage.Position != position {
+		t.Errorf("reads: got %v", failed)
+	}
+	if view, err := l.View(); err == nil { // what is before it on a page is given
+		records, err := view.ReadAll(t.Context(), 1, false, Page{Records: 10, Bytes: 1 << 20})
+		if want := min(position-1, 10); err != nil || uint64(len(records)) != want {
+			t.Errorf("a page has %d records, want %d: %v", len(records), want, err)
+		}
+		view.Close()
+	}
+	select {
+	case <-l.Failed():
+		t.Error("it ends")
+	default:
+	}
+	if err := l.Close(); err != nil {
+		t.Error(err)
+	}
+}
+
+// Without its index a log with known damage cannot be opened, and the index that is there is not thrown away.
+func TestKnownDamageWithoutAnIndex(t *testing.T) {
+	l := diskLogClosed(t)
+	segments := *l.segments.Load()
+	change := func() {
+		b, err := os.ReadFile(segments[0].path)
+		if err == nil {
+			b[len(b)-20] ^= 1
+			err = os.WriteFile(segments[0].path, b, 0o600)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	change()
+	if err := os.WriteFile(filepath.Join(l.dir, knownDamageName), []byte(fmt.Sprintf(`{"position":%d}`, segments[1].base)), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	readOverDamage(t, l.dir, segments[1].base)
+	whole := filepath.Join(l.dir, indexFolder, indexWhole)
+	if err := os.Rename(whole, whole+".away"); err != nil {
+		t.Fatal(err)
+	}
+	var damage *CorruptError
+	if _, err := Open(Options{Dir: l.dir, verify: never}); !errors.As(err, &damage) || damage.Position != segments[1].base || !strings.Contains(err.Error(), "index") || !strings.Contains(err.Error(), "export") {
+		t.Errorf("got %v", err)
+	}
+	if err := os.Rename(whole+".away", whole); err != nil {
+		t.Fatal(err)
+	}
+	readOverDamage(t, l.dir, segments[1].base)
 }

@@ -7,14 +7,30 @@ import (
 	"io"
 	"io/fs"
 	"slices"
+	"sort"
 )
 
 // readRunBytes bounds what is read from a segment at once, but for a larger record.
 const readRunBytes = 1 << 20
 
 // readPlaces reads the records at places that are in the order of the log and verifies
-// each; check says what is wrong with record i beside the one before it.
+// each; check says what is wrong with record i beside the one before it. Forwards, those
+// before a damaged record are returned, and the next read begins with that one.
 func (l *Log) readPlaces(ctx context.Context, places []place, backwards bool, check func(i int, records []stored) string) ([]Record, error) {
+	records, err := l.readWhole(ctx, places, backwards, check)
+	var damage *CorruptError
+	if backwards || !errors.As(err, &damage) {
+		return records, err
+	}
+	before := sort.Search(len(places), func(i int) bool { return places[i].position >= damage.Position })
+	if before == 0 || before == len(places) {
+		return nil, err
+	}
+	return l.readWhole(ctx, places[:before], backwards, check)
+}
+
+// readWhole reads all of the places or none.
+func (l *Log) readWhole(ctx context.Context, places []place, backwards bool, check func(i int, records []stored) string) ([]Record, error) {
 	segments := *l.segments.Load()
 	read := make([]stored, 0, len(places))
 	for len(read) < len(places) {
@@ -222,7 +238,7 @@ func (l *Log) recordAt(from reader, stream string, revision uint64) (Record, err
 	}
 	at, ok := parsePlace(value)
 	if !ok {
-		return Record{}, l.doubtIndex(fmt.Sprintf("it does not lead to revision %d of stream %q", revision, stream), nil)
+		return Record{}, l.doubtIndex(fmt.Sprintf("it does not lead to revision %d of stream %s", revision, Quoted(stream)), nil)
 	}
 	segments := *l.segments.Load()
 	read, err := l.readRun(segments, []place{at}, nil)
@@ -230,7 +246,7 @@ func (l *Log) recordAt(from reader, stream string, revision uint64) (Record, err
 		return Record{}, err
 	}
 	if r := &read[0]; r.Stream != stream || r.Revision != revision {
-		return Record{}, l.explain(segments, at, fmt.Sprintf("the index has revision %d of stream %q there", revision, stream))
+		return Record{}, l.explain(segments, at, fmt.Sprintf("the index has revision %d of stream %s there", revision, Quoted(stream)))
 	}
 	return read[0].Record, nil
 }
@@ -246,7 +262,7 @@ func (l *Log) head(from reader, stream string) (head, error) {
 	}
 	h, ok := parseHead(value)
 	if !ok {
-		return head{}, l.doubtIndex(fmt.Sprintf("the head of stream %q cannot be read", stream), nil)
+		return head{}, l.doubtIndex(fmt.Sprintf("the head of stream %s cannot be read", Quoted(stream)), nil)
 	}
 	return h, nil
 }
@@ -270,7 +286,7 @@ func (l *Log) state(from reader, stream string) (*streamState, error) {
 		return nil, err
 	}
 	if record.Stream != MetaStream(stream) || record.Revision != uint64(metaHead.last) {
-		return nil, l.doubtIndex(fmt.Sprintf("the head of stream %q does not lead to its newest record", MetaStream(stream)), nil)
+		return nil, l.doubtIndex(fmt.Sprintf("the head of stream %s does not lead to its newest record", Quoted(MetaStream(stream))), nil)
 	}
 	s.hasMetadata = true
 	s.metadataPosition = metaHead.position
@@ -301,7 +317,7 @@ func (l *Log) provenState(stream string) (*streamState, error) {
 // proveHead checks that the newest record of a stream is the one its head names.
 func (l *Log) proveHead(from reader, stream string, h head) error {
 	wrong := func() error {
-		return l.doubtIndex(fmt.Sprintf("the head of stream %q is not its newest record", stream), nil)
+		return l.doubtIndex(fmt.Sprintf("the head of stream %s is not its newest record", Quoted(stream)), nil)
 	}
 	next := uint64(h.last + 1)
 	beyond, err := l.readValue(from, appendRevisionKey(nil, stream, next))

@@ -12,7 +12,7 @@ import (
 // Limits of what one record may hold.
 const (
 	MaxAppendBytes     = 1 << 20 // over the events of one append: data + metadata + 2·type
-	MaxStreamNameBytes = 4096
+	MaxStreamNameBytes = 4094    // the stream of its metadata has two more
 )
 
 // TicksPerSecond is the unit of creation stamps: 100-ns ticks since the Unix epoch.

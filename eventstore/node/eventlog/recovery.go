@@ -67,7 +67,7 @@ func (l *Log) openSegments(o Options) (tailState, error) {
 	if err := checkHeadMark(l.dir, mark, err, id, segments); err != nil {
 		return tailState{}, err
 	}
-	if err := l.checkRemembered(segments); err != nil {
+	if l.known, err = l.checkRemembered(segments); err != nil {
 		return tailState{}, err
 	}
 	if l.headFile == nil {
@@ -246,7 +246,8 @@ func (l *Log) recoverTail(mark headMark) (tailState, error) {
 		size += tail[i].size
 	}
 	first := len(segments) - 1
-	for records := uint64(len(tail)); first > 0 && records < recentRecords && size < recentBytes; {
+	// without appends nobody asks for the window
+	for records := uint64(len(tail)); l.known == nil && first > 0 && records < recentRecords && size < recentBytes; {
 		first--
 		records += segments[first+1].base - segments[first].base
 		size += int(segments[first].current().end.Load())

@@ -1,55 +1,98 @@
 package eventlog
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"io"
 	"io/fs"
 	"path/filepath"
+	"strings"
 )
 
 // A damaged record of an old segment would be met again only when it is read, and a start
-// reads the newest segments alone. So the place is written down, and looked at by the next start.
-
-// damageName is the file that names the damage that was found.
-const damageName = "DAMAGE"
+// reads the newest segments alone. So the place is written down, twice, and looked at by the
+// next start: damageName refuses it until the operator removes that file, and after that
+// knownDamageName has the log opened for reading only, for what its readers will meet is known.
+const (
+	damageName      = "DAMAGE"
+	knownDamageName = "KNOWN-DAMAGE"
+)
 
 const maxDamageBytes = 4 << 10
 
-// rememberDamage writes the place down, as well as it can: the log is ending over worse.
-func (l *Log) rememberDamage(damage *CorruptError) {
+// rememberFound is rememberDamage for damage that a start has met in a record of an old
+// segment, as it does when it adds to the index or reads the window of known ids.
+func (l *Log) rememberFound(damage *CorruptError) {
+	if l.segments.Load() == nil || l.known != nil || damage.Advice != "" && damage.Err == nil || strings.Contains(damage.Advice, otherRecordsAdvice) {
+		return
+	}
+	if l.rememberDamage(damage) {
+		damage.Advice = cmp.Or(damage.Advice, usualAdvice) + "; " + otherRecordsAdvice
+	}
+}
+
+// rememberDamage writes the place down, as well as it can: the log is ending over worse. It
+// reports whether it is one that is written down.
+func (l *Log) rememberDamage(damage *CorruptError) bool {
 	if filepath.Dir(damage.File) != segmentFolder || damage.Position == 0 || damage.Position > l.segments.Load().tail().base {
-		return // every start looks at these files
+		return false // every start looks at these files
 	}
 	text, _ := json.Marshal(map[string]any{"position": damage.Position, "file": damage.File, "byte": damage.Offset, "reason": damage.Reason}) // plain values always encode
-	f, err := writeNew(l.files, filepath.Join(l.dir, damageName), append(text, '\n'))
+	text = append(text, '\n')
+	for _, name := range []string{damageName, knownDamageName} { // the second alone would be the operator's word
+		l.writeDown(name, text)
+	}
+	return true
+}
+
+func (l *Log) writeDown(name string, text []byte) {
+	path := filepath.Join(l.dir, name)
+	f, err := writeNew(l.files, path, text)
 	if err == nil {
 		err = f.Close()
 	}
 	if err != nil {
-		l.logger.Warn("the damage could not be written down: verify the log before the next start", "file", filepath.Join(l.dir, damageName), "error", err)
+		l.logger.Warn("the damage could not be written down: verify the log before the next start", "file", path, "error", err)
 	}
 }
 
-// checkRemembered reads the segment again that was found damaged before. Damage that is
-// still there refuses the start; a segment that was restored is taken.
-func (l *Log) checkRemembered(segments segmentList) error {
-	path := filepath.Join(l.dir, damageName)
-	f, err := l.files.open(path)
+// readRemembered reads a file that names damage; nil when there is none.
+func (l *Log) readRemembered(name string) ([]byte, error) {
+	f, err := l.files.open(filepath.Join(l.dir, name))
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil
+		return nil, nil
 	}
 	if err != nil {
-		return l.storageError("read the file "+damageName, err)
+		return nil, l.storageError("read the file "+name, err)
 	}
 	b := make([]byte, maxDamageBytes)
 	n, err := f.ReadAt(b, 0)
 	if err = errors.Join(dropEOF(err), f.Close()); err != nil {
-		return l.storageError("read the file "+damageName, err)
+		return nil, l.storageError("read the file "+name, err)
+	}
+	return b[:n], nil
+}
+
+// checkRemembered reads the segment again that was found damaged before. Damage that is
+// still there refuses the start, or is returned when the operator has removed the file that
+// refuses it; a segment that was restored is taken.
+func (l *Log) checkRemembered(segments segmentList) (known *CorruptError, err error) {
+	refusing, err := l.readRemembered(damageName)
+	if err != nil {
+		return nil, err
+	}
+	knowing, err := l.readRemembered(knownDamageName)
+	if err != nil || refusing == nil && knowing == nil {
+		return nil, err
+	}
+	text := refusing
+	if text == nil {
+		text = knowing
 	}
 	var was struct{ Position uint64 }
-	if err := json.Unmarshal(b[:n], &was); err == nil && was.Position > 0 && was.Position <= segments.tail().base {
+	if err := json.Unmarshal(text, &was); err == nil && was.Position > 0 && was.Position <= segments.tail().base {
 		s := segments.find(was.Position)
 		next := segments[0].base
 		for _, other := range segments {
@@ -64,17 +107,45 @@ func (l *Log) checkRemembered(segments segmentList) error {
 			if damage.Err != nil {
 				when = "start again when the disk gives the bytes, which takes nothing away; else "
 			}
-			damage.Advice = when + "restore the folder from a backup, or, to have the other records, remove the file " + damageName + " and start again: whoever reads that record is told, and the log then takes no more appends"
+			damage.Advice = when + "restore the folder from a backup; " + otherRecordsAdvice
+			if refusing == nil {
+				damage.Advice = when + "restore the folder from a backup; until then it is read only"
+				return damage, nil
+			}
+			if knowing == nil {
+				l.writeDown(knownDamageName, refusing)
+			}
 		}
 		if err != nil {
-			return err
+			return nil, err
 		}
 	}
 	l.logger.Info("the place that was found damaged verifies again", "folder", l.dir, "position", was.Position)
-	if err := l.files.remove(path); err != nil {
-		return l.storageError("remove the file "+damageName, err)
+	for _, name := range []string{knownDamageName, damageName} {
+		if err := l.files.remove(filepath.Join(l.dir, name)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return nil, l.storageError("remove the file "+name, err)
+		}
 	}
-	return nil
+	return nil, nil
+}
+
+const otherRecordsAdvice = "to have the other records, write them with `reckon node export --skip-damaged`, or remove the file " + damageName + " and start again: the log is then read only"
+
+// serveKnown makes a log that is being opened one that is read only, over damage that the operator knows of.
+func (l *Log) serveKnown() {
+	l.failMu.Lock()
+	defer l.failMu.Unlock()
+	l.failure = l.known
+	close(l.failed)
+	l.logger.Error("the event log is damaged, and was opened for reading only", "error", l.known)
+}
+
+// errNoIndexOverDamage is what a damaged log without a whole index cannot be opened for.
+func (l *Log) errNoIndexOverDamage(reason string) error {
+	damage := *l.known
+	damage.Reason += "; and the index, without which nothing can be read over it, cannot be used: " + reason
+	damage.Advice = "restore the folder from a backup; to have the other records, write them with `reckon node export --skip-damaged`"
+	return &damage
 }
 
 func dropEOF(err error) error {

@@ -1,6 +1,7 @@
 package eventlog
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"path/filepath"
@@ -40,6 +41,18 @@ func readEvery(t *testing.T, l *Log) map[uint64]error {
 		}
 	}
 	return failed
+}
+
+// readThrough reads $all page by page until a read fails; nil at the end.
+func readThrough(ctx context.Context, view *View) error {
+	for from := uint64(1); from <= view.Head(); {
+		records, err := view.ReadAll(ctx, from, false, Page{Records: 100, Bytes: 1 << 20})
+		if err != nil {
+			return err
+		}
+		from += uint64(len(records))
+	}
+	return nil
 }
 
 // In the segments of a log, whole and scavenged, the disk refuses to read one byte of each
@@ -85,8 +98,18 @@ func unreadableAt(t *testing.T, files map[string][]byte, f frameAt, refusal erro
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := view.ReadAll(t.Context(), 0, false, Page{Records: 100, Bytes: 1 << 20}); !named(err) {
+	records, err := view.ReadAll(t.Context(), 0, false, Page{Records: 100, Bytes: 1 << 20})
+	if f.position > 1 { // those before it are given
+		if err != nil || uint64(len(records)) != f.position-1 {
+			t.Errorf("a page with the record: %d, %v", len(records), err)
+		}
+		_, err = view.ReadAll(t.Context(), f.position, false, Page{Records: 100, Bytes: 1 << 20})
+	}
+	if !named(err) {
 		t.Errorf("a page with the record: %v", err)
+	}
+	if _, err := view.ReadAll(t.Context(), view.Head()+1, true, Page{Records: 100, Bytes: 1 << 20}); !named(err) {
+		t.Errorf("a page backwards with the record: %v", err)
 	}
 	view.Close()
 	if _, err := l.Verify(t.Context()); !named(err) {

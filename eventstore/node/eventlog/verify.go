@@ -92,7 +92,7 @@ func (l *Log) verifyEntries(r *stored, at place) error {
 		return l.doubtIndex(fmt.Sprintf("it does not lead to position %d", r.Position), nil)
 	}
 	if !bytes.Equal(byRevision, value) {
-		return l.doubtIndex(fmt.Sprintf("it does not lead from revision %d of stream %q to position %d", r.Revision, r.Stream, r.Position), nil)
+		return l.doubtIndex(fmt.Sprintf("it does not lead from revision %d of stream %s to position %d", r.Revision, Quoted(r.Stream), r.Position), nil)
 	}
 	return nil
 }
@@ -170,7 +170,7 @@ func (l *Log) verifyRevisions(ctx context.Context, report *Report, pace func(uin
 			report.Streams++
 		}
 		if revision != next && revision != TombstoneRevision || position <= last {
-			return l.doubtIndex(fmt.Sprintf("stream %q has revision %d at position %d where %d belongs", name, revision, position, next), nil)
+			return l.doubtIndex(fmt.Sprintf("stream %s has revision %d at position %d where %d belongs", Quoted(name), revision, position, next), nil)
 		}
 		entries++
 		last = position
@@ -182,7 +182,7 @@ func (l *Log) verifyRevisions(ctx context.Context, report *Report, pace func(uin
 			return err
 		}
 		if h.position < position || revision == TombstoneRevision && !h.tombstoned || revision != TombstoneRevision && h.last < int64(revision) {
-			return l.doubtIndex(fmt.Sprintf("the head of stream %q is behind its events", name), nil)
+			return l.doubtIndex(fmt.Sprintf("the head of stream %s is behind its events", Quoted(name)), nil)
 		}
 		return nil
 	})
@@ -198,7 +198,7 @@ func (l *Log) verifyHeads(ctx context.Context, report *Report, pace func(uint64,
 		stream := string(key[1:])
 		h, ok := parseHead(value)
 		if !ok {
-			return l.doubtIndex(fmt.Sprintf("the head of stream %q cannot be read", stream), nil)
+			return l.doubtIndex(fmt.Sprintf("the head of stream %s cannot be read", Quoted(stream)), nil)
 		}
 		if err := l.proveHead(view.snapshot, stream, h); err != nil {
 			return err

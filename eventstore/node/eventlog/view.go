@@ -252,7 +252,7 @@ func (v *View) readStream(ctx context.Context, stream string, first, last uint64
 		at, ok := parsePlace(iterator.Value())
 		revision := revisionOf(iterator.Key())
 		if want, more := revisions.next(); !ok || !more || revision != want {
-			return at, v.log.doubtIndex(fmt.Sprintf("it does not lead to revision %d of stream %q", want, stream), nil)
+			return at, v.log.doubtIndex(fmt.Sprintf("it does not lead to revision %d of stream %s", want, Quoted(stream)), nil)
 		}
 		read = append(read, revision)
 		return at, nil
@@ -261,14 +261,14 @@ func (v *View) readStream(ctx context.Context, stream string, first, last uint64
 		return nil, err
 	}
 	if want, more := revisions.next(); more && len(places) == 0 {
-		return nil, v.log.doubtIndex(fmt.Sprintf("it does not lead to revision %d of stream %q", want, stream), nil)
+		return nil, v.log.doubtIndex(fmt.Sprintf("it does not lead to revision %d of stream %s", want, Quoted(stream)), nil)
 	}
 	if backwards {
 		slices.Reverse(read)
 	}
 	return v.log.readPlaces(ctx, places, backwards, func(i int, records []stored) string {
 		if r := &records[i]; r.Stream != stream || r.Revision != read[i] {
-			return fmt.Sprintf("the index has revision %d of stream %q there", read[i], stream)
+			return fmt.Sprintf("the index has revision %d of stream %s there", read[i], Quoted(stream))
 		}
 		return ""
 	})

@@ -151,8 +151,8 @@ func checkTarget(op operation, stream string, expected Expected) error {
 	switch {
 	case stream == "" || stream == metaPrefix:
 		return &InvalidRequestError{"the stream name is empty"}
-	case len(stream) > MaxStreamNameBytes-len(metaPrefix):
-		return &InvalidRequestError{fmt.Sprintf("the stream name is longer than %d bytes", MaxStreamNameBytes-len(metaPrefix))}
+	case isTooLong(stream):
+		return &InvalidRequestError{fmt.Sprintf("the stream name is longer than %d bytes", MaxStreamNameBytes)}
 	case stream == AllStream, IsIndexStream(stream):
 		return &AccessDeniedError{Stream: stream, Operation: "write"}
 	case op != opAppend && IsMetaStream(stream):
