@@ -5,12 +5,14 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"unicode"
 	"unicode/utf8"
 
 	"reckon/domain/certificate"
 	"reckon/domain/lean/check"
+	"reckon/domain/lean/export"
 )
 
 // ProofJudge inspects exports in child processes with limits on memory and time: an
@@ -45,47 +47,68 @@ func NewProofs(p Proofs, memorySlots int) *Proofs {
 // MaxDeclarations is the largest number of names one check is about (interface §8).
 const MaxDeclarations = 32
 
-const maxNameBytes = 1000
+// maxNamesBytes bounds the names of one check together: the job's event and its certificate hold them.
+const maxNamesBytes = 64 << 10
 
 // DeclarationsError means that a list of declarations is empty, too long, or has a name that is invalid or given twice.
 type DeclarationsError struct {
-	Index   int // of the name; -1: the list itself
+	Index   int // of the name, from 0; -1: the list itself
 	Problem string
 }
 
-func (e *DeclarationsError) Error() string {
+// Field is the JSON path of what is wrong, within the request.
+func (e *DeclarationsError) Field() string {
 	if e.Index < 0 {
-		return "declarations " + e.Problem
+		return "declarations"
 	}
-	return fmt.Sprintf("declarations[%d] %s", e.Index, e.Problem)
+	return fmt.Sprintf("declarations[%d]", e.Index)
 }
+
+func (e *DeclarationsError) Error() string { return e.Field() + " " + e.Problem }
 
 // checkDeclarations returns a DeclarationsError for a list that no export could have the declarations of.
 func checkDeclarations(names []string) error {
 	if len(names) < 1 || len(names) > MaxDeclarations {
 		return &DeclarationsError{Index: -1, Problem: fmt.Sprintf("must be 1 to %d names", MaxDeclarations)}
 	}
+	bytes := 0
 	for i, name := range names {
-		switch {
+		bytes += len(name)
+		switch shown := excerpt(name); {
+		case len(name) > export.MaxNameBytes:
+			return &DeclarationsError{Index: i, Problem: fmt.Sprintf("%s is longer than the %d bytes that a name of an export may have", shown, export.MaxNameBytes)}
+		case bytes > maxNamesBytes:
+			return &DeclarationsError{Index: -1, Problem: fmt.Sprintf("may have %d bytes together: ask for them in several checks", maxNamesBytes)}
 		case !validName(name):
-			return &DeclarationsError{Index: i, Problem: "is no name: components joined by dots, as exported; «» around one that is no identifier"}
+			return &DeclarationsError{Index: i, Problem: shown + " is no name: components joined by dots, as exported; «» around one that is no identifier"}
 		case slices.Contains(names[:i], name):
-			return &DeclarationsError{Index: i, Problem: "is given twice"}
+			return &DeclarationsError{Index: i, Problem: shown + " is given twice"}
 		}
 	}
 	return nil
 }
 
+// excerpt is the beginning of a name, in quotation marks, for a message.
+func excerpt(name string) string {
+	const most = 40
+	if short := []rune(name[:min(len(name), 4*most+4)]); len(short) > most {
+		return strconv.Quote(string(short[:most])) + "…"
+	}
+	return strconv.Quote(name)
+}
+
 // validName tells whether a text may be a declaration's name: components joined
-// by dots, each either in «» or without space, control character and quotation mark.
+// by dots, each either in «», where it may be empty, or without space, control character and quotation mark.
 func validName(name string) bool {
-	if name == "" || len(name) > maxNameBytes || !utf8.ValidString(name) {
+	if name == "" || !utf8.ValidString(name) {
 		return false
 	}
 	for rest, more := name, true; more; {
 		var component string
-		if quoted, ok := strings.CutPrefix(rest, "«"); ok {
-			if component, rest, ok = strings.Cut(quoted, "»"); !ok {
+		text, quoted := strings.CutPrefix(rest, "«")
+		if quoted {
+			var ok bool
+			if component, rest, ok = strings.Cut(text, "»"); !ok {
 				return false
 			}
 			if more = rest != ""; more {
@@ -99,7 +122,7 @@ func validName(name string) bool {
 				return false
 			}
 		}
-		if component == "" || strings.ContainsFunc(component, unicode.IsControl) {
+		if component == "" && !quoted || strings.ContainsFunc(component, unicode.IsControl) {
 			return false
 		}
 	}

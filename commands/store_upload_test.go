@@ -33,14 +33,34 @@ func TestNormalise(t *testing.T) {
 }
 
 func TestNames(t *testing.T) {
-	for _, good := range []string{"a", "A.b", "_private.Mod.0.foo", "Nat.add_comm'", "«a b»", "x.«term_+_».y", "«a.b»", "∀x", "a!", "instOfNat_1"} {
+	for _, good := range []string{"a", "A.b", "_private.Mod.0.foo", "Nat.add_comm'", "«a b»", "x.«term_+_».y", "«a.b»", "∀x", "a!", "instOfNat_1", "«»", "«».a", "a.«»", `«Nat\u{3164}»`, "«#5»", strings.Repeat("a", 1001)} {
 		if !validName(good) {
 			t.Errorf("%q is refused", good)
 		}
 	}
-	for _, bad := range []string{"", ".", "a.", ".a", "a..b", "a b", "«a", "a»", "«»", "«a»b", "a\x00", "«a\nb»", "\xff", strings.Repeat("a", 1001), "«a«b»»"} {
+	for _, bad := range []string{"", ".", "a.", ".a", "a..b", "a b", "«a", "a»", "«»»", "«».", "«a»b", "a\x00", "«a\nb»", "\xff", "«a«b»»"} {
 		if validName(bad) {
 			t.Errorf("%q is taken for a name", bad)
+		}
+	}
+}
+
+func TestDeclarations(t *testing.T) {
+	long := func(r string, n int) string { return strings.Repeat(r, n) }
+	for _, c := range []struct {
+		names []string
+		want  string // beginning of the error
+	}{
+		{[]string{"a", long("b", export.MaxNameBytes)}, ""},
+		{nil, "declarations must be 1 to 32 names"},
+		{[]string{"a", "b c"}, `declarations[1] "b c" is no name`},
+		{[]string{"a", "b", "a"}, `declarations[2] "a" is given twice`},
+		{[]string{long("é", export.MaxNameBytes/2+1)}, `declarations[0] "` + long("é", 40) + `"… is longer than the 16384 bytes`},
+		{[]string{long("a", export.MaxNameBytes), long("b", export.MaxNameBytes), long("c", export.MaxNameBytes), long("d", export.MaxNameBytes), "e"}, "declarations may have 65536 bytes together"},
+	} {
+		err := checkDeclarations(c.names)
+		if c.want == "" && err != nil || c.want != "" && (err == nil || !strings.HasPrefix(err.Error(), c.want)) {
+			t.Errorf("%v, want %s", err, c.want)
 		}
 	}
 }

@@ -1,6 +1,7 @@
 package projections
 
 import (
+	"bytes"
 	"context"
 	"database/sql"
 	"encoding/hex"
@@ -168,15 +169,58 @@ func (t *Transparency) Place(ctx context.Context, stream string) (place int64, f
 	return place, err == nil, err
 }
 
-// Tile returns the hashes of the first width nodes of a tile of C2SP tlog-tiles, 32 bytes each; ErrNoTile.
-func (t *Transparency) Tile(ctx context.Context, level int, index int64, width int) ([]byte, error) {
-	if level < 0 || level > maxLevel || index < 0 || index >= 1<<(levelShift-tileHeight) || width < 1 || width > 1<<tileHeight {
+// DamagedTreeError means that the tables do not hold the tree that was signed: what is in them is not served.
+type DamagedTreeError struct{ cause error }
+
+func (e *DamagedTreeError) Error() string {
+	return fmt.Sprintf("the tables of the transparency log are not what was signed (%v): `reckon projections boot transparency` makes them from the log", e.cause)
+}
+
+// Tile returns the hashes of the first width nodes of a tile of C2SP tlog-tiles, 32 bytes each, which the tree of a checkpoint has; checked
+// against its root. Errors: ErrNoTile, *DamagedTreeError.
+func (t *Transparency) Tile(ctx context.Context, in CheckpointRow, level int, index int64, width int) ([]byte, error) {
+	if level < 0 || level > maxLevel || index < 0 || index >= 1<<(levelShift-tileHeight) || width < 1 || width > 1<<tileHeight ||
+		index<<tileHeight+int64(width) > in.Size>>(level*tileHeight) {
 		return nil, ErrNoTile
 	}
+	tile := make([]byte, 0, width*tlog.HashSize)
+	stored := make([]int64, width)
+	for i := range stored {
+		stored[i] = tlog.StoredHashIndex(level*tileHeight, index<<tileHeight+int64(i))
+	}
+	err := t.signed(ctx, in.Size, in.Root, func(tree tlog.HashReader) error {
+		hashes, err := tree.ReadHashes(stored)
+		for _, h := range hashes {
+			tile = append(tile, h[:]...)
+		}
+		return err
+	})
+	return tile, err
+}
+
+// Entries returns a bundle of entries of C2SP tlog-tiles, which the tree of a checkpoint has: each with its length, in two bytes, before it;
+// checked against the root. Errors: ErrNoTile, *DamagedTreeError.
+func (t *Transparency) Entries(ctx context.Context, in CheckpointRow, index int64, width int) ([]byte, error) {
+	hashes, err := t.Tile(ctx, in, 0, index, width)
+	if err != nil {
+		return nil, err
+	}
+	return t.leafTile(ctx, index, width, func(to []byte, e transparency.Entry) ([]byte, error) {
+		hash := transparency.LeafHash(e)
+		if !bytes.Equal(hash[:], hashes[:tlog.HashSize]) {
+			return nil, &DamagedTreeError{errors.New("an entry is another")}
+		}
+		hashes = hashes[tlog.HashSize:]
+		return append(append(to, 0, byte(len(e))), e[:]...), nil
+	})
+}
+
+// tile returns the hashes of the first width nodes of a tile, as the tables have them; ErrNoTile.
+func (t *Transparency) tile(ctx context.Context, level int, index int64, width int) ([]byte, error) {
 	if level == 0 {
-		return t.leafTile(ctx, index, width, func(to []byte, e transparency.Entry) []byte {
+		return t.leafTile(ctx, index, width, func(to []byte, e transparency.Entry) ([]byte, error) {
 			h := transparency.LeafHash(e)
-			return append(to, h[:]...)
+			return append(to, h[:]...), nil
 		})
 	}
 	first := nodeKey(level, index<<tileHeight)
@@ -185,20 +229,10 @@ func (t *Transparency) Tile(ctx context.Context, level int, index int64, width i
 	if err != nil {
 		return nil, err
 	}
-	return decodeTile(hashes, width, func(to []byte, e transparency.Entry) []byte { return append(to, e[:]...) })
+	return decodeTile(hashes, width, func(to []byte, e transparency.Entry) ([]byte, error) { return append(to, e[:]...), nil })
 }
 
-// Entries returns a bundle of entries of C2SP tlog-tiles: each with its length, in two bytes, before it; ErrNoTile.
-func (t *Transparency) Entries(ctx context.Context, index int64, width int) ([]byte, error) {
-	if index < 0 || index >= 1<<(levelShift-tileHeight) || width < 1 || width > 1<<tileHeight {
-		return nil, ErrNoTile
-	}
-	return t.leafTile(ctx, index, width, func(to []byte, e transparency.Entry) []byte {
-		return append(append(to, 0, byte(len(e))), e[:]...)
-	})
-}
-
-func (t *Transparency) leafTile(ctx context.Context, index int64, width int, put func([]byte, transparency.Entry) []byte) ([]byte, error) {
+func (t *Transparency) leafTile(ctx context.Context, index int64, width int, put func([]byte, transparency.Entry) ([]byte, error)) ([]byte, error) {
 	first := index << tileHeight
 	var entries []string
 	err := t.from.db.NewSelect().Model((*LeafRow)(nil)).Column("entry").Where("place >= ?", first).Where("place < ?", first+int64(width)).Order("place").Scan(ctx, &entries)
@@ -208,7 +242,7 @@ func (t *Transparency) leafTile(ctx context.Context, index int64, width int, put
 	return decodeTile(entries, width, put)
 }
 
-func decodeTile(hashes []string, width int, put func([]byte, transparency.Entry) []byte) ([]byte, error) {
+func decodeTile(hashes []string, width int, put func([]byte, transparency.Entry) ([]byte, error)) ([]byte, error) {
 	if len(hashes) != width {
 		return nil, ErrNoTile
 	}
@@ -216,71 +250,87 @@ func decodeTile(hashes []string, width int, put func([]byte, transparency.Entry)
 	for _, text := range hashes {
 		var e transparency.Entry
 		if n, err := hex.Decode(e[:], []byte(text)); err != nil || n != len(e) {
-			return nil, fmt.Errorf("a hash of the transparency log is %q", text)
+			return nil, &DamagedTreeError{fmt.Errorf("a hash is %q", text)}
 		}
-		tile = put(tile, e)
+		var err error
+		if tile, err = put(tile, e); err != nil {
+			return nil, err
+		}
 	}
 	return tile, nil
 }
 
 // ProveLeaf returns the inclusion proof (RFC 6962, section 2.1.1) of a leaf in the tree of a checkpoint. What is read of the
 // tables is checked against the checkpoint's root, and so is the leaf's text: it is an error where the tables differ from what was signed.
-func (t *Transparency) ProveLeaf(ctx context.Context, place int64, leaf string, in CheckpointRow) (tlog.RecordProof, error) {
-	reader, err := t.reader(ctx, in.Size, in.Root)
-	if err != nil {
-		return nil, err
-	}
-	proof, err := tlog.ProveRecord(in.Size, place, reader)
-	if err != nil {
-		return nil, err
-	}
+func (t *Transparency) ProveLeaf(ctx context.Context, place int64, leaf string, in CheckpointRow) (proof tlog.RecordProof, err error) {
 	root, err := tlog.ParseHash(in.Root)
 	if err != nil {
 		return nil, err
 	}
-	if err := tlog.CheckRecord(proof, in.Size, root, place, tlog.Hash(transparency.LeafHash(transparency.EntryOf(leaf)))); err != nil {
-		return nil, fmt.Errorf("leaf %d of the transparency log is not the one that was signed: %w", place, err)
-	}
-	return proof, nil
+	err = t.signed(ctx, in.Size, in.Root, func(tree tlog.HashReader) error {
+		if proof, err = tlog.ProveRecord(in.Size, place, tree); err != nil {
+			return err
+		}
+		if err := tlog.CheckRecord(proof, in.Size, root, place, tlog.Hash(transparency.LeafHash(transparency.EntryOf(leaf)))); err != nil {
+			return fmt.Errorf("leaf %d is another: %w", place, err)
+		}
+		return nil
+	})
+	return proof, err
 }
 
 // ProveGrowth returns the consistency proof (RFC 6962, section 2.1.2) between the trees of an older size and of a signed root.
-func (t *Transparency) ProveGrowth(ctx context.Context, older, size int64, root string) (tlog.TreeProof, error) {
-	reader, err := t.reader(ctx, size, root)
-	if err != nil || older == 0 {
-		return nil, err
+func (t *Transparency) ProveGrowth(ctx context.Context, older, size int64, root string) (proof tlog.TreeProof, err error) {
+	if older == 0 {
+		return nil, nil
 	}
-	return tlog.ProveTree(size, older, reader)
+	err = t.signed(ctx, size, root, func(tree tlog.HashReader) error {
+		proof, err = tlog.ProveTree(size, older, tree)
+		return err
+	})
+	return proof, err
 }
 
-func (t *Transparency) reader(ctx context.Context, size int64, root string) (tlog.HashReader, error) {
+// signed has the tree of a root read, whose every hash is checked against it. An error of read that is not one of the tables' own is a
+// *DamagedTreeError.
+func (t *Transparency) signed(ctx context.Context, size int64, root string, read func(tlog.HashReader) error) error {
 	hash, err := tlog.ParseHash(root)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	return tlog.TileHashReader(tlog.Tree{N: size, Hash: hash}, tileReader{ctx, t}), nil
+	tiles := &tileReader{ctx: ctx, of: t}
+	err = read(tlog.TileHashReader(tlog.Tree{N: size, Hash: hash}, tiles))
+	if tiles.failed != nil || err == nil {
+		return err
+	}
+	return &DamagedTreeError{err}
 }
 
 // tileReader reads the tiles of the tables for package tlog.
 type tileReader struct {
-	ctx context.Context
-	of  *Transparency
+	ctx    context.Context
+	of     *Transparency
+	failed error // why the tables could not be read
 }
 
 // Height is tlog.TileReader.
-func (tileReader) Height() int { return tileHeight }
+func (*tileReader) Height() int { return tileHeight }
 
 // ReadTiles is tlog.TileReader.
-func (r tileReader) ReadTiles(tiles []tlog.Tile) ([][]byte, error) {
+func (r *tileReader) ReadTiles(tiles []tlog.Tile) ([][]byte, error) {
 	data := make([][]byte, len(tiles))
 	for i, tile := range tiles {
 		var err error
-		if data[i], err = r.of.Tile(r.ctx, tile.L, tile.N, tile.W); err != nil {
-			return nil, fmt.Errorf("tile %s of the transparency log: %w", tile.Path(), err)
+		if data[i], err = r.of.tile(r.ctx, tile.L, tile.N, tile.W); err != nil {
+			err = fmt.Errorf("tile %s of the transparency log: %w", tile.Path(), err)
+			if _, damaged := errors.AsType[*DamagedTreeError](err); !damaged && !errors.Is(err, ErrNoTile) {
+				r.failed = err
+			}
+			return nil, err
 		}
 	}
 	return data, nil
 }
 
 // SaveTiles is tlog.TileReader: nothing is cached.
-func (tileReader) SaveTiles([]tlog.Tile, [][]byte) {}
+func (*tileReader) SaveTiles([]tlog.Tile, [][]byte) {}

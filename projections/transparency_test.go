@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/uptrace/bun"
@@ -114,6 +115,7 @@ func TestTransparencyRows(t *testing.T) {
 // recordTiles reads tiles, and remembers which.
 type recordTiles struct {
 	of   *projections.Transparency
+	in   projections.CheckpointRow
 	read []tlog.Tile
 }
 
@@ -123,7 +125,7 @@ func (r *recordTiles) ReadTiles(tiles []tlog.Tile) ([][]byte, error) {
 	data := make([][]byte, len(tiles))
 	for i, tile := range tiles {
 		var err error
-		if data[i], err = r.of.Tile(context.Background(), tile.L, tile.N, tile.W); err != nil {
+		if data[i], err = r.of.Tile(context.Background(), r.in, tile.L, tile.N, tile.W); err != nil {
 			return nil, err
 		}
 	}
@@ -169,7 +171,8 @@ func TestTilesAreReadByAnIndependentReader(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		reader := tlog.TileHashReader(tlog.Tree{N: checkpoint.Size, Hash: root}, &recordTiles{of: model})
+		in := projections.CheckpointRow{Size: checkpoint.Size, Root: checkpoint.Root}
+		reader := tlog.TileHashReader(tlog.Tree{N: checkpoint.Size, Hash: root}, &recordTiles{of: model, in: in})
 		for _, place := range []int64{0, 1, 254, 255, 256, 300, 511, 512, 65_535, 65_536, 65_999} {
 			if place >= checkpoint.Size {
 				continue
@@ -179,11 +182,11 @@ func TestTilesAreReadByAnIndependentReader(t *testing.T) {
 			if err != nil || tlog.CheckRecord(proof, checkpoint.Size, root, place, tlog.RecordHash(entry[:])) != nil {
 				t.Fatalf("leaf %d in %d: %v", place, checkpoint.Size, err)
 			}
-			own, err := model.ProveLeaf(t.Context(), place, l.leaves[place], projections.CheckpointRow{Size: checkpoint.Size, Root: checkpoint.Root})
+			own, err := model.ProveLeaf(t.Context(), place, l.leaves[place], in)
 			if err != nil || !slices.Equal(own, proof) {
 				t.Fatalf("leaf %d in %d: %v, %v", place, checkpoint.Size, own, err)
 			}
-			if _, err := model.ProveLeaf(t.Context(), place, "another", projections.CheckpointRow{Size: checkpoint.Size, Root: checkpoint.Root}); err == nil {
+			if _, err := model.ProveLeaf(t.Context(), place, "another", in); err == nil {
 				t.Fatalf("another leaf is proved at %d in %d", place, checkpoint.Size)
 			}
 		}
@@ -198,7 +201,9 @@ func TestTilesAreReadByAnIndependentReader(t *testing.T) {
 			}
 		}
 	}
-	bundle, err := model.Entries(t.Context(), 257, 208)
+	last := signed[len(signed)-1]
+	in := projections.CheckpointRow{Size: last.Size, Root: last.Root}
+	bundle, err := model.Entries(t.Context(), in, 257, 208)
 	if err != nil || len(bundle) != 208*34 {
 		t.Fatal(len(bundle), err)
 	}
@@ -213,22 +218,22 @@ func TestTilesAreReadByAnIndependentReader(t *testing.T) {
 		index int64
 		width int
 	}{{0, 257, 209}, {0, 258, 1}, {1, 1, 2}, {2, 0, 2}, {3, 0, 1}, {64, 0, 1}, {-1, 0, 1}, {0, -1, 1}, {0, 0, 0}, {0, 0, 257}, {0, 1 << 62, 1}} {
-		if _, err := model.Tile(t.Context(), none.level, none.index, none.width); !errors.Is(err, projections.ErrNoTile) {
+		if _, err := model.Tile(t.Context(), in, none.level, none.index, none.width); !errors.Is(err, projections.ErrNoTile) {
 			t.Errorf("tile %+v: %v", none, err)
 		}
 	}
-	tampered(t, db, model, l, signed[len(signed)-1])
+	tampered(t, db, model, l, in)
 }
 
 // tampered changes tables: what rests on them is refused, and nothing wrong is proved.
-func tampered(t *testing.T, db *bun.DB, model *projections.Transparency, l transparentLog, last transparency.Signed) {
+func tampered(t *testing.T, db *bun.DB, model *projections.Transparency, l transparentLog, in projections.CheckpointRow) {
 	t.Helper()
-	in := projections.CheckpointRow{Size: last.Size, Root: last.Root}
 	for name, change := range map[string]string{
-		"a leaf":           "UPDATE transparency_leaves_v1 SET entry = (SELECT entry FROM transparency_leaves_v1 WHERE place = 6) WHERE place = 5",
-		"a node":           "UPDATE transparency_nodes_v1 SET hash = (SELECT hash FROM transparency_nodes_v1 WHERE node = 281474976710658) WHERE node = 281474976710657",
-		"a leaf is gone":   "DELETE FROM transparency_leaves_v1 WHERE place = 5",
-		"two change sides": "UPDATE transparency_leaves_v1 SET place = 11 - place WHERE place IN (5, 6)",
+		"a leaf that is no hash": "UPDATE transparency_leaves_v1 SET entry = 'zz' WHERE place = 5",
+		"a leaf":                 "UPDATE transparency_leaves_v1 SET entry = (SELECT entry FROM transparency_leaves_v1 WHERE place = 6) WHERE place = 5",
+		"a node":                 "UPDATE transparency_nodes_v1 SET hash = (SELECT hash FROM transparency_nodes_v1 WHERE node = 281474976710658) WHERE node = 281474976710657",
+		"a leaf is gone":         "DELETE FROM transparency_leaves_v1 WHERE place = 5",
+		"two change sides":       "UPDATE transparency_leaves_v1 SET place = 11 - place WHERE place IN (5, 6)",
 	} {
 		t.Run(name, func(t *testing.T) {
 			execute(t, db, "CREATE TABLE leaves_before AS SELECT * FROM transparency_leaves_v1", "CREATE TABLE nodes_before AS SELECT * FROM transparency_nodes_v1", change)
@@ -238,6 +243,21 @@ func tampered(t *testing.T, db *bun.DB, model *projections.Transparency, l trans
 					t.Errorf("leaf %d is proved: %v", place, proof)
 				}
 			}
+			hashes := func() (err error) {
+				_, err = model.Tile(t.Context(), in, 0, 0, 256)
+				return err
+			}
+			if name == "a node" {
+				hashes = func() (err error) {
+					_, err = model.Tile(t.Context(), in, 1, 0, 2)
+					return err
+				}
+			} else if _, err := model.Entries(t.Context(), in, 0, 256); !isDamaged(err) {
+				t.Errorf("entries: %v", err)
+			}
+			if err := hashes(); !isDamaged(err) || !strings.Contains(err.Error(), "projections boot transparency") {
+				t.Errorf("the tile: %v", err)
+			}
 			execute(t, db, "DELETE FROM transparency_leaves_v1", "INSERT INTO transparency_leaves_v1 SELECT * FROM leaves_before", "DROP TABLE leaves_before",
 				"DELETE FROM transparency_nodes_v1", "INSERT INTO transparency_nodes_v1 SELECT * FROM nodes_before", "DROP TABLE nodes_before")
 			if _, err := model.ProveLeaf(t.Context(), 4, l.leaves[4], in); err != nil {
@@ -245,6 +265,11 @@ func tampered(t *testing.T, db *bun.DB, model *projections.Transparency, l trans
 			}
 		})
 	}
+}
+
+func isDamaged(err error) bool {
+	_, is := errors.AsType[*projections.DamagedTreeError](err)
+	return is
 }
 
 func execute(t *testing.T, db *bun.DB, statements ...string) {

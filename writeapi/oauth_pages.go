@@ -85,7 +85,7 @@ const oauthHead = `<!doctype html>
 <style>{{.Style}}</style>
 `
 
-var consentPage = template.Must(template.New("consent").Parse(oauthHead + `<title>Connect an app to Reckon</title></head><body>
+var consentPage = template.Must(template.New("consent").Parse(oauthHead + `<title>Connect an app to Reckon</title></head><body><main>
 <h1>Connect an app</h1>
 {{with .Note}}<p class="note" role="alert">{{.}}</p>{{end}}
 <p>An app that calls itself <strong>{{.Client}}</strong> wants to use {{.Resource}}. Anybody can give an app any name: go on only if you have just started this yourself.</p>
@@ -102,12 +102,12 @@ var consentPage = template.Must(template.New("consent").Parse(oauthHead + `<titl
 <label>Password <input type="password" name="password" autocomplete="current-password" required></label>
 <button name="answer" value="sign-in">Sign in</button>
 {{end}}</form>
-</body></html>
+</main></body></html>
 `))
 
-var errorPage = template.Must(template.New("error").Parse(oauthHead + `<title>This cannot be connected</title></head><body>
+var errorPage = template.Must(template.New("error").Parse(oauthHead + `<title>This cannot be connected</title></head><body><main>
 <h1>This cannot be connected</h1>
 <p class="note" role="alert">{{.Description}} <small>(<code>{{.Code}}</code>)</small></p>
 <p>You were not sent back to the app, because the request does not say for certain where it came from. Go back to it and start again.</p>
-</body></html>
+</main></body></html>
 `))

@@ -362,7 +362,7 @@ func explainProofError(err error) error {
 	case errors.As(err, &over):
 		return httpkit.ExportOverBudget.Problem("%s", over.Error())
 	case errors.As(err, &names):
-		return httpkit.InvalidDeclarations.Problem("%s", names.Error()).WithField("body.declarations", names.Problem)
+		return httpkit.InvalidDeclarations.Problem("%s", names.Error()).WithField("body."+names.Field(), names.Problem)
 	case errors.As(err, &source):
 		return elaborationFailed(source)
 	case errors.Is(err, commands.ErrElaborationInFlight):

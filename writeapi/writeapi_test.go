@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"net/netip"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -14,6 +15,7 @@ import (
 	"reckon/domain/account"
 	"reckon/domain/event"
 	"reckon/domain/run"
+	"reckon/domain/session"
 	"reckon/domain/token"
 	"reckon/internal/auth"
 	"reckon/internal/httpkit"
@@ -25,14 +27,18 @@ import (
 // appended counts the events of the log.
 func appended(t *testing.T, s *apitest.Server) int {
 	t.Helper()
-	n := 0
-	for _, err := range s.Store.ReadAll(t.Context(), event.Position{}) {
+	return len(history(t, s))
+}
+
+func history(t *testing.T, s *apitest.Server) (recorded []event.Recorded) {
+	t.Helper()
+	for r, err := range s.Store.ReadAll(t.Context(), event.Position{}) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		n++
+		recorded = append(recorded, r)
 	}
-	return n
+	return recorded
 }
 
 func TestEvaluate(t *testing.T) {
@@ -198,6 +204,10 @@ func TestEvaluationsAtOnce(t *testing.T) {
 		for s.Running.Running(u.ID) != i+1 {
 			time.Sleep(time.Millisecond)
 		}
+	}
+	opened := func(r event.Recorded) bool { return r.Stream == session.Stream(u.ID, "s") }
+	for !slices.ContainsFunc(history(t, s), opened) { // its session is opened once a worker is found, after the run is counted
+		time.Sleep(time.Millisecond)
 	}
 	before := appended(t, s)
 	a := u.Evaluate(t, "1+1")

@@ -147,3 +147,13 @@ func TestTheUsualFolderIsMadeWithoutAWord(t *testing.T) {
 		}
 	}
 }
+
+// TestAMistypedFolderIsNoNewWitness: a witness is made where --init says so only, and its key is not made again where it is gone.
+func TestAMistypedFolderIsNoNewWitness(t *testing.T) {
+	folder := filepath.Join(t.TempDir(), "witness")
+	arguments := []string{"witness", "--name", "witness.example/1", "--log", "reckon.example/transparency+530d903a+AekyeRrm56hApGFkyQR4ZCbV54Id2LKaANYcrnKv3U2k", "--listen", "127.0.0.1:0", "--folder", folder}
+	status, _, stderr := reckon(t, "", []string{"RECKON_WITNESS_INIT=true", "RECKON_INIT=true"}, arguments...)
+	if left := tree(t, folder); status != 2 || !strings.Contains(stderr, folder) || !strings.Contains(stderr, "--init") || len(left) > 0 {
+		t.Errorf("status %d, made %v\n%s", status, left, stderr)
+	}
+}

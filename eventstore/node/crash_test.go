@@ -22,6 +22,9 @@ import (
 // childFolder makes this test binary a node on that folder instead of a test.
 const childFolder = "RECKON_TEST_NODE_FOLDER"
 
+// childSecure gives it a port for users.
+const childSecure = "RECKON_TEST_NODE_SECURE"
+
 func TestMain(m *testing.M) {
 	if dir := os.Getenv(childFolder); dir != "" {
 		runChild(dir)
@@ -33,12 +36,20 @@ func TestMain(m *testing.M) {
 }
 
 func runChild(dir string) {
-	n, err := Open(Config{Dir: dir, Listen: "127.0.0.1:0"})
+	config := Config{Dir: dir, Listen: "127.0.0.1:0"}
+	if os.Getenv(childSecure) != "" {
+		config = Config{Dir: dir, Secure: &Secure{Listen: "127.0.0.1:0", AdminPassword: passwordOf(admin), OpsPassword: passwordOf(ops)}}
+	}
+	n, err := Open(config)
 	if err != nil {
 		fmt.Println("failed", err)
 		os.Exit(2)
 	}
-	fmt.Println("ready", n.ConnectionString())
+	connection := n.ConnectionString()
+	if config.Secure != nil {
+		connection = n.SecureConnectionString()
+	}
+	fmt.Println("ready", connection)
 	_, _ = io.Copy(io.Discard, os.Stdin) // until killed, or until the parent is gone
 	os.Exit(0)
 }
@@ -51,8 +62,20 @@ type child struct {
 
 func startChild(t *testing.T, dir string) *child {
 	t.Helper()
-	command := exec.Command(os.Args[0])
-	command.Env = append(os.Environ(), childFolder+"="+dir)
+	c, line := runNode(t, dir, "exec \"$0\"")
+	connection, isReady := strings.CutPrefix(line, "ready ")
+	if !isReady {
+		t.Fatalf("child says %q", line)
+	}
+	c.connection = connection
+	return c
+}
+
+// runNode runs a node by a line of shell, in which it is $0, and returns its first line.
+func runNode(t *testing.T, dir, shell string, environment ...string) (*child, string) {
+	t.Helper()
+	command := exec.Command("sh", "-c", shell, os.Args[0])
+	command.Env = append(append(os.Environ(), childFolder+"="+dir), environment...)
 	command.Stderr = os.Stderr
 	stdin, err := command.StdinPipe()
 	if err != nil {
@@ -71,12 +94,10 @@ func startChild(t *testing.T, dir string) *child {
 		c.kill()
 	})
 	line, err := bufio.NewReader(stdout).ReadString('\n')
-	connection, isReady := strings.CutPrefix(strings.TrimSpace(line), "ready ")
-	if err != nil || !isReady {
+	if err != nil {
 		t.Fatalf("child says %q, %v", line, err)
 	}
-	c.connection = connection
-	return c
+	return c, strings.TrimSpace(line)
 }
 
 // kill ends the process as kill -9 does and waits for its end.

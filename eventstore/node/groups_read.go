@@ -35,10 +35,35 @@ func (c *consumer) info() *persistent.SubscriptionInfo_ConnectionInfo {
 	total := c.member.Total()
 	info := &persistent.SubscriptionInfo_ConnectionInfo{
 		From: c.from, Username: c.user, ConnectionName: c.name, TotalItems: total, AverageItemsPerSecond: perSecond(total, c.since), CountSinceLastMeasurement: total - c.shown,
-		AvailableSlots: int32(c.member.Free()), InFlightMessages: int32(c.member.Held()),
+		AvailableSlots: int32(c.member.Free()), InFlightMessages: int32(c.member.Held()), ObservedMeasurements: measurements(c.member.Measured()),
 	}
 	c.shown = total
 	return info
+}
+
+// measurements sums up how long events took, shortest first, in the keys that official clients know; in milliseconds. A share
+// of them is by nearest rank: the smallest time that no less than this share of them is at most.
+func measurements(took []time.Duration) []*persistent.SubscriptionInfo_Measurement {
+	if len(took) == 0 {
+		return nil
+	}
+	var sum time.Duration
+	for _, t := range took {
+		sum += t
+	}
+	share := func(perMille int) time.Duration { return took[(perMille*len(took)+999)/1000-1] }
+	var out []*persistent.SubscriptionInfo_Measurement
+	for _, m := range []struct {
+		key  string
+		time time.Duration
+	}{
+		{"Mean", sum / time.Duration(len(took))}, {"Median", share(500)}, {"Fastest", took[0]},
+		{"Quintile 1", share(200)}, {"Quintile 2", share(400)}, {"Quintile 3", share(600)}, {"Quintile 4", share(800)}, {"Quintile 5", share(1000)},
+		{"90%", share(900)}, {"95%", share(950)}, {"99%", share(990)}, {"99.5%", share(995)}, {"99.9%", share(999)}, {"Highest", took[len(took)-1]},
+	} {
+		out = append(out, &persistent.SubscriptionInfo_Measurement{Key: m.key, Value: m.time.Milliseconds()})
+	}
+	return out
 }
 
 // Read delivers events of a group to one consumer, and receives its acknowledgements.

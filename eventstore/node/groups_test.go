@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"maps"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -711,6 +712,27 @@ func TestGroupOfAStreamThatIsCutAndDeleted(t *testing.T) {
 	r.append(t, "s", esdb.Any{}, notes("again")...)
 	if texts := textsOf(receive(t, sub, 1)); texts != "again" {
 		t.Errorf("of a re-created stream came %s", texts)
+	}
+}
+
+func TestMeasurements(t *testing.T) {
+	var took []time.Duration
+	for i := range 200 {
+		took = append(took, time.Duration(i+1)*time.Millisecond)
+	}
+	got := map[string]int64{}
+	for _, m := range measurements(took) {
+		got[m.GetKey()] = m.GetValue()
+	}
+	want := map[string]int64{
+		"Mean": 100, "Median": 100, "Fastest": 1, "Quintile 1": 40, "Quintile 2": 80, "Quintile 3": 120, "Quintile 4": 160, "Quintile 5": 200,
+		"90%": 180, "95%": 190, "99%": 198, "99.5%": 199, "99.9%": 200, "Highest": 200,
+	}
+	if !maps.Equal(got, want) {
+		t.Errorf("%v", got)
+	}
+	if one := measurements(took[:1]); len(one) != len(want) {
+		t.Errorf("%v", one)
 	}
 }
 

@@ -234,6 +234,7 @@ func (s *groupSettings) rules() group.Settings {
 		CheckpointAfter: time.Duration(s.CheckpointAfter) * time.Millisecond,
 		CheckpointMin:   int(s.CheckpointMin),
 		CheckpointMax:   int(s.CheckpointMax),
+		Measured:        s.ExtraStatistics,
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/EventStore/EventStore-Client-Go/v4/protos/gossip"
 	"github.com/EventStore/EventStore-Client-Go/v4/protos/persistent"
@@ -125,6 +126,7 @@ type guard struct {
 	log    *eventlog.Log
 	users  *access.Authenticator
 	logger *slog.Logger
+	wait   time.Duration // longest reading of a refused request
 }
 
 // caller is who makes one call.
@@ -270,30 +272,12 @@ func userOf(ctx context.Context) string {
 	return ""
 }
 
-func (g *guard) unary(ctx context.Context, request any, info *grpc.UnaryServerInfo, handler grpc.UnaryHandler) (any, error) {
-	c, rule, err := g.authenticate(ctx, info.FullMethod)
-	if err != nil {
-		return nil, statusError(ctx, err)
-	}
-	if rule.needs != nil {
-		need, names := rule.needs(request)
-		if names {
-			if err := c.authorizeNow(need); err != nil {
-				return nil, statusError(ctx, err)
-			}
-		}
-	}
-	if c != nil {
-		ctx = context.WithValue(ctx, callerKey{}, c)
-	}
-	return handler(ctx, request)
-}
-
+// stream is the interceptor of all calls. It authenticates by the head, before a message is awaited.
 func (g *guard) stream(server any, call grpc.ServerStream, info *grpc.StreamServerInfo, handler grpc.StreamHandler) error {
 	c, rule, err := g.authenticate(call.Context(), info.FullMethod)
 	if err != nil {
 		if rule.refused != nil {
-			drainRequest(call, rule.refused())
+			drainRequest(call, rule.refused(), g.wait)
 		}
 		return statusError(call.Context(), err)
 	}
@@ -301,7 +285,7 @@ func (g *guard) stream(server any, call grpc.ServerStream, info *grpc.StreamServ
 		return handler(server, call)
 	}
 	ctx, cancel := context.WithCancelCause(context.WithValue(call.Context(), callerKey{}, c))
-	guarded := &guardedCall{ServerStream: call, ctx: ctx, cancel: cancel, caller: c, rule: rule}
+	guarded := &guardedCall{ServerStream: call, ctx: ctx, cancel: cancel, caller: c, rule: rule, unary: isUnary(info)}
 	err = handler(server, guarded)
 	ended := context.Cause(ctx)
 	cancel(nil)
@@ -313,13 +297,23 @@ func (g *guard) stream(server any, call grpc.ServerStream, info *grpc.StreamServ
 	return err
 }
 
-// drainRequest reads a refused request to its end, at most maxRefusedBytes: a client whose
-// sending is interrupted does not report the reason.
-func drainRequest(call grpc.ServerStream, message proto.Message) {
-	for read := 0; read < maxRefusedBytes; read += proto.Size(message) + 1 {
-		if call.RecvMsg(message) != nil {
-			return
+// drainRequest reads a refused request to its end, at most maxRefusedBytes and for a time: a client
+// whose sending is interrupted does not report the reason.
+func drainRequest(call grpc.ServerStream, message proto.Message, wait time.Duration) {
+	drained := make(chan struct{})
+	go func() { // it ends with the call
+		defer close(drained)
+		for read := 0; read < maxRefusedBytes; read += proto.Size(message) + 1 {
+			if call.RecvMsg(message) != nil {
+				return
+			}
 		}
+	}()
+	late := time.NewTimer(wait)
+	defer late.Stop()
+	select {
+	case <-drained:
+	case <-late.C:
 	}
 }
 
@@ -337,6 +331,7 @@ type guardedCall struct {
 	cancel   context.CancelCauseFunc
 	caller   *caller
 	rule     callRule
+	unary    bool // authorized once: its answer says what was done
 	watching sync.WaitGroup
 
 	mu      sync.Mutex
@@ -370,12 +365,18 @@ func (g *guardedCall) RecvMsg(message any) error {
 	if !names {
 		return nil // the handler refuses a request that names no stream
 	}
+	if g.unary {
+		if err := g.caller.authorizeNow(need); err != nil {
+			return g.end(err)
+		}
+		return nil
+	}
 	g.mu.Lock()
 	g.need = &need
 	g.mu.Unlock()
 	if err := g.check(true); err != nil {
 		if g.rule.refused != nil {
-			drainRequest(g.ServerStream, g.rule.refused())
+			drainRequest(g.ServerStream, g.rule.refused(), g.caller.guard.wait)
 		}
 		return err
 	}

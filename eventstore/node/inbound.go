@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"google.golang.org/grpc/credentials"
-	"google.golang.org/grpc/stats"
 )
 
 // gRPC gathers a whole message before anybody is asked, so that many clients that send large
@@ -23,15 +22,14 @@ const inboundCopies = 2
 
 // Frame types and flags of HTTP/2.
 const (
-	http2Preface   = 24 // bytes before a client's first frame
-	frameHead      = 9
-	frameData      = 0
-	frameHeaders   = 1
-	frameReset     = 3
-	flagEndStream  = 1
-	flagPadded     = 8
-	messageHead    = 5 // compressed? and length, before each gRPC message
-	compressedFlag = 1
+	http2Preface  = 24 // bytes before a client's first frame
+	frameHead     = 9
+	frameData     = 0
+	frameHeaders  = 1
+	frameReset    = 3
+	flagEndStream = 1
+	flagPadded    = 8
+	messageHead   = 5 // compressed? and length, before each gRPC message
 )
 
 // frames reads the frames of one direction of a connection, however its bytes are cut.
@@ -51,6 +49,18 @@ type frames struct {
 func (f *frames) kind() byte     { return f.head[3] }
 func (f *frames) flags() byte    { return f.head[4] }
 func (f *frames) stream() uint32 { return binary.BigEndian.Uint32(f.head[5:]) &^ (1 << 31) }
+
+// next returns after how many bytes the head or the payload ends that comes now.
+func (f *frames) next() int {
+	switch {
+	case f.skip > 0:
+		return f.skip
+	case f.got < frameHead:
+		return frameHead - f.got
+	default:
+		return f.left
+	}
+}
 
 // feed takes the next bytes.
 func (f *frames) feed(b []byte) error {
@@ -93,12 +103,22 @@ func (f *frames) feed(b []byte) error {
 // inbound is what a connection is sending.
 type inbound struct {
 	memory *budget
+	calls  *callCount
 	conn   *placedConn
+	wait   time.Duration // longest of turn
 
-	waiting atomic.Int64 // messages with room that are whole and not decoded yet
+	waiting atomic.Int64  // messages with room that are whole and not decoded yet
+	changed chan struct{} // a signal after calls ended or were read, or a password was verified
 
 	mu      sync.Mutex
 	streams map[uint32]*inboundStream // those that are open
+	newest  *inboundStream
+	closed  bool
+	unread  int // bytes of messages of open calls that gRPC has; while no password is verified
+}
+
+func newInbound(memory *budget, calls *callCount, conn *placedConn, wait time.Duration) *inbound {
+	return &inbound{memory: memory, calls: calls, conn: conn, wait: wait, changed: make(chan struct{}, 1), streams: map[uint32]*inboundStream{}}
 }
 
 // inboundStream is what one call is being sent.
@@ -108,6 +128,10 @@ type inboundStream struct {
 	left    int // bytes of the message that have not come
 	arrives *arriving
 	arrived []*arriving // whole, and not decoded yet
+
+	counted   bool // in callCount
+	strangers bool // of a call that is open to everybody, by who gave no right password
+	unread    int  // bytes that are counted in inbound.unread
 }
 
 // arriving is a message that came in parts.
@@ -124,9 +148,74 @@ func (i *inbound) begin(kind, _ byte, stream uint32) {
 	}
 	i.mu.Lock()
 	defer i.mu.Unlock()
-	if i.streams[stream] == nil {
-		i.streams[stream] = &inboundStream{}
+	if i.streams[stream] == nil && !i.closed {
+		i.newest = &inboundStream{counted: i.trusted()}
+		i.streams[stream] = i.newest
+		if i.newest.counted {
+			i.calls.open.Add(1)
+		}
 	}
+}
+
+// hasRoom reports whether the connection may have as many calls as it has. Those of strangers are bounded by turn.
+func (i *inbound) hasRoom() bool {
+	if !i.trusted() {
+		return true
+	}
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	return i.calls.hasRoom(len(i.streams))
+}
+
+// strangers returns what the newest call is being sent when no password was verified, else nil: only then
+// is a connection read frame by frame, so that the newest call is the one that gRPC has just begun.
+func (i *inbound) strangers(open bool) *inboundStream {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	if i.trusted() || i.newest == nil {
+		return nil
+	}
+	i.newest.strangers = open
+	return i.newest
+}
+
+// consumed notes that a call has read so many bytes.
+func (i *inbound) consumed(s *inboundStream, sizeBytes int) {
+	i.mu.Lock()
+	n := min(s.unread, sizeBytes)
+	s.unread -= n
+	i.unread -= n
+	i.mu.Unlock()
+	wake(i.changed)
+}
+
+// turn waits while a connection without a verified password has more open than it may: what it sends
+// meanwhile stays with its sender. The call that is one too many has not begun, for its head was not handed on.
+func (i *inbound) turn() error {
+	if i.mayGoOn() {
+		return nil
+	}
+	late := time.NewTimer(i.wait)
+	defer late.Stop()
+	for !i.mayGoOn() {
+		select {
+		case <-i.changed:
+		case <-i.conn.gone:
+			return net.ErrClosed
+		case <-late.C:
+			return errStrange
+		}
+	}
+	return nil
+}
+
+func (i *inbound) mayGoOn() bool {
+	if i.trusted() {
+		return true
+	}
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	return len(i.streams) <= maxStrangeCalls && i.unread <= maxStrangeUnread
 }
 
 // data takes bytes of messages. It waits until there is room for one that is not whole.
@@ -142,6 +231,7 @@ func (i *inbound) data(stream uint32, b []byte) error {
 			n := copy(s.head[s.got:], b)
 			s.got += n
 			b = b[n:]
+			i.count(s, n)
 			if s.got < messageHead {
 				i.mu.Unlock()
 				return nil
@@ -152,13 +242,13 @@ func (i *inbound) data(stream uint32, b []byte) error {
 				i.ended(stream)
 				return nil
 			}
-			s.left = int(length)
-			whole := s.left
-			if s.head[0] == compressedFlag {
-				whole = maxMessageBytes
+			if s.strangers && length > maxStrangeMessage && !i.trusted() {
+				i.mu.Unlock()
+				return errStrange
 			}
-			if whole > len(b) {
-				s.arrives = &arriving{held: &holding{budget: i.memory, conn: i.conn}, length: s.left, room: inboundCopies * whole}
+			s.left = int(length)
+			if s.left > len(b) {
+				s.arrives = &arriving{held: &holding{budget: i.memory, conn: i.conn}, length: s.left, room: inboundCopies * s.left}
 			}
 		}
 		if a := s.arrives; a != nil && a.begun.IsZero() && i.trusted() {
@@ -176,12 +266,21 @@ func (i *inbound) data(stream uint32, b []byte) error {
 		n := min(s.left, len(b))
 		s.left -= n
 		b = b[n:]
+		i.count(s, n)
 		if s.advance() {
 			i.waiting.Add(1)
 		}
 		i.mu.Unlock()
 	}
 	return nil
+}
+
+// count counts bytes that gRPC has of a call's messages, while no password is verified.
+func (i *inbound) count(s *inboundStream, sizeBytes int) {
+	if !i.trusted() {
+		s.unread += sizeBytes
+		i.unread += sizeBytes
+	}
 }
 
 // advance notes that bytes have come; true when a message with room is whole.
@@ -244,9 +343,19 @@ func (i *inbound) ended(stream uint32) {
 	delete(i.streams, stream)
 	if s != nil {
 		i.waiting.Add(-int64(len(s.arrived)))
+		i.unread -= s.unread
+		s.unread = 0
+		i.uncount(s)
 	}
 	i.mu.Unlock()
 	s.release()
+	wake(i.changed)
+}
+
+func (i *inbound) uncount(s *inboundStream) {
+	if s.counted {
+		i.calls.open.Add(-1)
+	}
 }
 
 func (s *inboundStream) release() {
@@ -284,7 +393,11 @@ func (i *inbound) take(length int) *arriving {
 func (i *inbound) close() {
 	i.mu.Lock()
 	all := i.streams
+	i.closed = true
 	i.streams = map[uint32]*inboundStream{}
+	for _, s := range all {
+		i.uncount(s)
+	}
 	i.waiting.Store(0)
 	i.mu.Unlock()
 	for _, s := range all {
@@ -298,6 +411,8 @@ type inboundCredentials struct {
 	credentials.TransportCredentials
 	tls    *tls.Config // nil: without TLS
 	memory *budget
+	calls  *callCount
+	wait   time.Duration // for a connection without a verified password that has too much open
 	plain  *plainHTTP
 }
 
@@ -311,12 +426,15 @@ func (c *inboundCredentials) ServerHandshake(raw net.Conn) (net.Conn, credential
 		return nil, nil, c.plain.serve(conn, raw)
 	}
 	m := &meteredConn{Conn: conn, first: &firstCall{plain: c.plain}}
-	m.inbound = &inbound{memory: c.memory, streams: map[uint32]*inboundStream{}}
+	var placed *placedConn
+	if addr, isPlaced := conn.RemoteAddr().(clientAddr); isPlaced {
+		placed = addr.conn
+	}
+	m.inbound = newInbound(c.memory, c.calls, placed, c.wait)
 	m.received = frames{skip: http2Preface, begin: m.inbound.begin, data: m.inbound.data, end: m.inbound.end}
 	m.sent = frames{begin: func(byte, byte, uint32) {}, data: func(uint32, []byte) error { return nil }, end: m.inbound.answered}
-	if addr, placed := conn.RemoteAddr().(clientAddr); placed {
-		m.inbound.conn = addr.conn
-		addr.conn.inbound.Store(m.inbound)
+	if placed != nil {
+		placed.inbound.Store(m.inbound)
 	}
 	return m, info, nil
 }
@@ -360,8 +478,14 @@ type meteredConn struct {
 }
 
 // Read is net.Conn. What it returns has room; where there is none for a message in time, the
-// connection ends.
+// connection ends. Before a password was verified it returns no more than one frame's head, or bytes of one payload.
 func (m *meteredConn) Read(b []byte) (int, error) {
+	if !m.inbound.trusted() {
+		if err := m.inbound.turn(); err != nil {
+			return 0, err
+		}
+		b = b[:min(len(b), m.received.next())]
+	}
 	n, err := m.Conn.Read(b)
 	if m.first != nil && m.first.feed(b[:n]) {
 		if m.first.isPlain {
@@ -387,60 +511,4 @@ func (m *meteredConn) Close() error {
 	err := m.Conn.Close()
 	m.inbound.close()
 	return err
-}
-
-// inboundStats hands the room of a message on to the call that decodes it. The half for its
-// bytes as they came is given back then, the other with the next message of the call or its end.
-type inboundStats struct{}
-
-type inboundCall struct {
-	inbound *inbound
-
-	mu      sync.Mutex
-	decoded *arriving
-}
-
-type inboundCallKey struct{}
-
-// TagConn and HandleConn are stats.Handler.
-func (inboundStats) TagConn(ctx context.Context, _ *stats.ConnTagInfo) context.Context { return ctx }
-
-// HandleConn is stats.Handler.
-func (inboundStats) HandleConn(context.Context, stats.ConnStats) {}
-
-// TagRPC is stats.Handler.
-func (inboundStats) TagRPC(ctx context.Context, _ *stats.RPCTagInfo) context.Context {
-	conn := connOf(ctx)
-	if conn == nil {
-		return ctx
-	}
-	return context.WithValue(ctx, inboundCallKey{}, &inboundCall{inbound: conn.inbound.Load()})
-}
-
-// HandleRPC is stats.Handler.
-func (inboundStats) HandleRPC(ctx context.Context, event stats.RPCStats) {
-	call, metered := ctx.Value(inboundCallKey{}).(*inboundCall)
-	if !metered || call.inbound == nil {
-		return
-	}
-	switch of := event.(type) {
-	case *stats.InPayload:
-		a := call.inbound.take(of.CompressedLength)
-		if a != nil {
-			a.held.giveBack(a.room / inboundCopies)
-		}
-		call.decodes(a)
-	case *stats.End:
-		call.decodes(nil)
-	}
-}
-
-// decodes notes the message that the call has now, and gives back the room of the one before.
-func (c *inboundCall) decodes(a *arriving) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.decoded != nil {
-		c.decoded.held.release()
-	}
-	c.decoded = a
 }

@@ -178,7 +178,7 @@ func TestStrangersReserveNothing(t *testing.T) {
 	ours, theirs := net.Pipe()
 	t.Cleanup(func() { _ = theirs.Close() })
 	conn := (&places{limit: 1}).place(ours).(*placedConn)
-	i := &inbound{memory: memory, conn: conn, streams: map[uint32]*inboundStream{}}
+	i := newInbound(memory, &callCount{}, conn, time.Minute)
 	i.begin(frameHeaders, 0, 1)
 	if err := i.data(1, append(binary.BigEndian.AppendUint32([]byte{0}, 16<<20), 1, 2, 3)); err != nil {
 		t.Fatal(err)
@@ -263,7 +263,7 @@ func TestFramesAreReadHoweverTheyAreCut(t *testing.T) {
 	check(framer.WriteData(3, false, append(message(0), message(40)...)))
 	for cut := 1; cut <= wire.Len(); cut++ {
 		memory := newBudget(1<<20, silent)
-		i := &inbound{memory: memory, streams: map[uint32]*inboundStream{}}
+		i := newInbound(memory, &callCount{}, nil, time.Minute)
 		f := frames{skip: http2Preface, begin: i.begin, data: i.data, end: i.end}
 		for b := wire.Bytes(); len(b) > 0; b = b[min(cut, len(b)):] {
 			check(f.feed(b[:min(cut, len(b))]))

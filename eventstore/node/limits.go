@@ -9,19 +9,22 @@ import (
 // Bounds on the memory and work that one client can cause. The bounds of stored events
 // are in package eventlog.
 const (
-	maxMessageBytes       = 20 << 20        // clients send up to 17 MiB; above this gRPC refuses, below it the append limit
-	maxHeaderBytes        = 64 << 10        // of a call
-	maxConnections        = 1024            // of one listener
-	maxStrangeBytes       = 512 << 10       // received from a connection of users before a password was verified
-	maxStreamsPerClient   = 2048            // concurrent calls of one connection, subscriptions included
-	maxHeldBytes          = 256 << 20       // in memory: messages being received, appends not yet durable, pages of reads and subscriptions, all clients together
-	inboundBytesPerSecond = 1 << 20         // a client that sends a message more slowly has stalled
-	maxHeldWait           = 5 * time.Second // longest wait for memory that others hold
-	stalledAfter          = time.Second     // a client that does not send or receive for this long may lose its connection when memory is short
-	maxAppendEvents       = 16_384          // of one append
-	maxDrainBytes         = 64 << 20        // read from a refused append, so that the client receives the reason
-	maxRefusedBytes       = 4 << 20         // likewise of one whose caller has no right to it
-	maxOpenBatches        = 256             // unfinished or unanswered batches of one BatchAppend call
+	maxMessageBytes       = 20 << 20         // clients send up to 17 MiB; above this gRPC refuses, below it the append limit
+	maxHeaderBytes        = 16 << 10         // of a call
+	maxConnections        = 1024             // of one listener
+	maxStrangeBytes       = 512 << 10        // received from a connection of users before a password was verified
+	maxStreamsPerClient   = 2048             // concurrent calls of one connection, subscriptions included
+	maxCalls              = 8192             // open calls of all connections
+	requestWait           = 30 * time.Second // for a call's first message, and for each of a request that must be whole before it is answered
+	maxHeldBytes          = 256 << 20        // in memory: messages being received, appends not yet durable, pages of reads and subscriptions, all clients together
+	inboundBytesPerSecond = 1 << 20          // a client that sends a message more slowly has stalled
+	maxHeldWait           = 5 * time.Second  // longest wait for memory that others hold
+	stalledAfter          = time.Second      // a client that does not send or receive for this long may lose its connection when memory is short
+	maxAppendEvents       = 16_384           // of one append
+	maxDrainBytes         = 64 << 20         // read from a refused append, so that the client receives the reason
+	maxRefusedBytes       = 4 << 20          // likewise of one whose caller has no right to it
+	refusedWait           = 5 * time.Second  // longest reading of a refused request
+	maxOpenBatches        = 256              // unfinished or unanswered batches of one BatchAppend call
 
 	maxSubscriptions              = 4096 // of all clients
 	maxSubscriptionsPerConnection = 1024
@@ -43,6 +46,19 @@ const (
 	regexTime           = 5 * time.Second  // for one call, and
 	regexTimePerEvent   = time.Millisecond // for each of its events
 )
+
+// Bounds on a connection of users before a password was verified. What comes beyond stays with its sender.
+const (
+	maxStrangeCalls   = 4                // at a time
+	maxStrangeUnread  = 16 << 10         // of messages that no call has read
+	maxStrangeMessage = 4 << 10          // of a call that is open to everybody
+	strangeWait       = 10 * time.Second // for calls to end, or a password to be verified
+)
+
+// patience is how long the node waits for what a client has begun to send.
+type patience struct{ request, refused, stranger time.Duration }
+
+var defaultPatience = patience{requestWait, refusedWait, strangeWait}
 
 // Bounds on persistent subscriptions. A group holds no content of events; what it holds of
 // an event is counted as 256 bytes. Package group has the bounds of one group.
@@ -87,7 +103,7 @@ const (
 	maxPlainDiscards = 64 << 10        // bytes received meanwhile
 )
 
-var plainLimits = httpserver.Limits{Header: plainTimeout, Idle: plainTimeout, MaxSilence: plainTimeout, MinBytesPerSecond: 1 << 10, DiscardWait: time.Second}
+var plainLimits = httpserver.Limits{Header: plainTimeout, Idle: plainTimeout, MaxSilence: plainTimeout, MinBytesPerSecond: 1 << 10, DiscardWait: time.Second, Connections: maxConnections}
 
 // Keepalive: clients ping every 10 s even without calls; the node pings too, to close the
 // connections of clients that are gone.

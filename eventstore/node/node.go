@@ -23,6 +23,7 @@ import (
 	"reckon/eventstore/node/protos/monitoring"
 	"reckon/eventstore/node/protos/operations"
 	"reckon/eventstore/node/protos/users"
+	"reckon/internal/openfiles"
 )
 
 // Config configures a node. Only Dir is required.
@@ -36,6 +37,8 @@ type Config struct {
 	ScavengeEvery time.Duration    // time between scavenges by schedule; 0: only when a client asks for one
 	Secure        *Secure          // a port for users, with TLS, beside the socket; nil: none
 	Stoppable     bool             // operators may end the node by a call: Done receives ErrStopRequested; otherwise that call is refused
+
+	patience patience // zero: defaultPatience
 }
 
 // ErrStopRequested is what Node.Done receives when a client asked the node to stop.
@@ -66,6 +69,8 @@ type Node struct {
 	door     *door // nil without Config.Secure
 	groups   *groupsService
 	memory   *budget
+	calls    *callCount
+	patience patience
 	cleaner  *scavenger
 	users    *usersService
 	plain    *plainHTTP    // of listener
@@ -81,9 +86,9 @@ type Node struct {
 // Open opens the log in c.Dir and serves it. It returns once clients can connect.
 // Errors: that of Config.Validate, *eventlog.FolderInUseError (another process has the
 // folder open), *eventlog.CorruptError, *eventlog.FormatError, *eventlog.StorageError, *NotLoopbackError,
-// *SocketPathError, or an error of the system.
+// *SocketPathError, *openfiles.TooFewError, or an error of the system.
 func Open(c Config) (*Node, error) {
-	if err := c.Validate(); err != nil {
+	if err := errors.Join(c.Validate(), openfiles.Check()); err != nil {
 		return nil, err
 	}
 	if c.Logger == nil {
@@ -100,7 +105,10 @@ func Open(c Config) (*Node, error) {
 	if err != nil {
 		return nil, err
 	}
-	n := &Node{log: log, logger: c.Logger, foreign: &foreignCount{}, closing: make(chan struct{}), served: make(chan error, 1), begun: time.Now(), asked: make(chan struct{})}
+	if c.patience == (patience{}) {
+		c.patience = defaultPatience
+	}
+	n := &Node{log: log, logger: c.Logger, patience: c.patience, foreign: &foreignCount{}, closing: make(chan struct{}), served: make(chan error, 1), begun: time.Now(), asked: make(chan struct{})}
 	n.ending = sync.OnceFunc(func() { close(n.asked) })
 	if err := n.open(c); err != nil {
 		return nil, errors.Join(err, log.Close())
@@ -119,8 +127,12 @@ func (n *Node) open(c Config) error {
 	if err != nil {
 		return err
 	}
-	n.listener = &places{Listener: &countingListener{Listener: listener, count: n.foreign}, limit: maxConnections, trusted: true}
-	n.memory = newBudget(maxHeldBytes, n.logger)
+	part := openfiles.Socket
+	if c.Listen != "" {
+		part = openfiles.Port
+	}
+	n.listener = &places{Listener: &countingListener{Listener: listener, count: n.foreign}, limit: n.placesOf(part), trusted: true}
+	n.memory, n.calls = newBudget(maxHeldBytes, n.logger), &callCount{}
 	subscriptions := newQuota(maxSubscriptions, maxSubscriptionsPerConnection)
 	n.groups = newGroupsService(n.log, n.closing, n.memory, n.logger)
 	n.users = newUsersService(n.log, n.memory, c.Clock)
@@ -150,20 +162,32 @@ func (n *Node) open(c Config) error {
 		}
 	}
 	n.plain = n.servePlain(listener.Addr(), c)
-	n.server = n.newServer(services(listener.Addr()), nil, &inboundCredentials{TransportCredentials: insecure.NewCredentials(), memory: n.memory, plain: n.plain})
+	n.server = n.newServer(services(listener.Addr()), nil, &inboundCredentials{TransportCredentials: insecure.NewCredentials(), memory: n.memory, calls: n.calls, wait: n.patience.stranger, plain: n.plain})
 	go n.serve()
 	return nil
 }
 
+// placesOf returns how many connections a listener may have, and logs when the limit of open files leaves it
+// fewer than maxConnections.
+func (n *Node) placesOf(part openfiles.Part) int {
+	places := part.AtMost(maxConnections)
+	if places < maxConnections {
+		n.logger.Info("the limit of open files leaves a listener few connections: raise it (ulimit -n, LimitNOFILE of systemd) for more", "files", openfiles.Limit(), "connections", places)
+	}
+	return places
+}
+
 // newServer makes a gRPC server; g is nil for one whose callers may do everything.
 func (n *Node) newServer(services func(grpc.ServiceRegistrar), g *guard, creds *inboundCredentials) *grpc.Server {
-	unary, stream := []grpc.UnaryServerInterceptor{recoverUnary(n.logger)}, []grpc.StreamServerInterceptor{recoverStream(n.logger), countAnswers(n.memory)}
+	var chain []grpc.StreamServerInterceptor // the innermost first
 	if g != nil {
-		unary, stream = append(unary, g.unary), append(stream, g.stream)
+		chain = append(chain, g.stream)
 	}
+	chain = append(chain, countAnswers(n.memory, n.closing), awaitRequest(n.patience.request), refuseCompressed, recoverStream(n.logger))
 	server := grpc.NewServer(
 		grpc.Creds(creds),
-		grpc.StatsHandler(inboundStats{}),
+		grpc.InTapHandle(beginCall),
+		grpc.StatsHandler(callStats{}),
 		// clients ping every 10 s even without streams
 		grpc.KeepaliveEnforcementPolicy(keepalive.EnforcementPolicy{MinTime: clientPingMin, PermitWithoutStream: true}),
 		// closes the connections of clients that are gone; connections have no maximum age
@@ -175,10 +199,8 @@ func (n *Node) newServer(services func(grpc.ServiceRegistrar), g *guard, creds *
 		grpc.MaxConcurrentStreams(maxStreamsPerClient),
 		grpc.ReadBufferSize(connectionReadBytes),
 		grpc.WriteBufferSize(connectionWriteBytes),
-		grpc.ChainUnaryInterceptor(unary...),
-		grpc.ChainStreamInterceptor(stream...),
 	)
-	services(server)
+	services(registrar{server, chain})
 	return server
 }
 

@@ -119,14 +119,17 @@ func outboundOf(ctx context.Context) *outbound {
 	return o
 }
 
-// countAnswers is the interceptor that counts the answers of streaming calls. It comes before
-// those that look at messages.
-func countAnswers(memory *budget) grpc.StreamServerInterceptor {
+// countAnswers is the interceptor that counts the answers of calls. It comes before those that look at
+// messages. A call has not ended before its answers are written, but for queuedBytes: what gRPC holds for
+// a client that opens no window is counted as long as it is there.
+func countAnswers(memory *budget, closing <-chan struct{}) grpc.StreamServerInterceptor {
 	return func(server any, call grpc.ServerStream, _ *grpc.StreamServerInfo, handler grpc.StreamHandler) error {
 		held := memory.hold(call.Context())
 		defer held.close()
 		o := &outbound{held: held, written: make(chan struct{}, 1)}
-		return handler(server, &countedCall{ServerStream: call, ctx: context.WithValue(call.Context(), outboundKey{}, o), outbound: o})
+		err := handler(server, &countedCall{ServerStream: call, ctx: context.WithValue(call.Context(), outboundKey{}, o), outbound: o})
+		_, _ = o.await(call.Context(), 0, closing) // nobody is left to tell that it was in vain
+		return err
 	}
 }
 

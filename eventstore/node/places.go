@@ -53,7 +53,7 @@ func (p *places) place(c net.Conn) net.Conn {
 		p.strange.Remove(oldest)
 		gone.strange = nil
 	}
-	placed := &placedConn{Conn: c, places: p}
+	placed := &placedConn{Conn: c, places: p, gone: make(chan struct{})}
 	placed.end = sync.OnceFunc(placed.leave)
 	p.taken++
 	placed.verified.Store(p.trusted)
@@ -73,6 +73,7 @@ type placedConn struct {
 	places  *places
 	strange *list.Element // nil when verified, or gone
 	end     func()
+	gone    chan struct{} // closed by Close
 
 	plain    atomic.Bool // it was given to the server of HTTP/1.1
 	verified atomic.Bool
@@ -101,6 +102,7 @@ func (p *places) open() int {
 }
 
 func (c *placedConn) leave() {
+	close(c.gone)
 	c.places.mu.Lock()
 	defer c.places.mu.Unlock()
 	c.places.taken--
@@ -155,6 +157,9 @@ func keepPlace(ctx context.Context) {
 	}
 	if c.verified.Swap(true) {
 		return
+	}
+	if i := c.inbound.Load(); i != nil {
+		wake(i.changed)
 	}
 	c.places.mu.Lock()
 	defer c.places.mu.Unlock()

@@ -20,6 +20,7 @@ import (
 
 	"reckon/eventstore/node/access"
 	"reckon/eventstore/node/eventlog"
+	"reckon/internal/openfiles"
 	"reckon/internal/passwords"
 )
 
@@ -75,7 +76,7 @@ func (n *Node) openDoor(ctx context.Context, c Config, services func(net.Addr) f
 	if err != nil {
 		return nil, err
 	}
-	d := &door{listener: &places{Listener: &countingListener{Listener: listener, count: n.foreign}, limit: maxConnections}}
+	d := &door{listener: &places{Listener: &countingListener{Listener: listener, count: n.foreign}, limit: n.placesOf(openfiles.Port)}}
 	var certs *certificates
 	if c.Secure.CertificateFile != "" {
 		certs, err = givenCertificates(c.Secure.CertificateFile, c.Secure.KeyFile, c.Clock, n.logger)
@@ -90,9 +91,9 @@ func (n *Node) openDoor(ctx context.Context, c Config, services func(net.Addr) f
 	if err != nil {
 		return nil, errors.Join(err, listener.Close())
 	}
-	g := &guard{log: n.log, users: n.users.authenticator, logger: n.logger}
+	g := &guard{log: n.log, users: n.users.authenticator, logger: n.logger, wait: n.patience.refused}
 	d.plain = n.servePlain(listener.Addr(), c)
-	d.server = n.newServer(services(listener.Addr()), g, &inboundCredentials{TransportCredentials: credentials.NewTLS(certs.config()), tls: certs.config(), memory: n.memory, plain: d.plain})
+	d.server = n.newServer(services(listener.Addr()), g, &inboundCredentials{TransportCredentials: credentials.NewTLS(certs.config()), tls: certs.config(), memory: n.memory, calls: n.calls, wait: n.patience.stranger, plain: d.plain})
 	return d, nil
 }
 

@@ -101,15 +101,7 @@ func statusError(ctx context.Context, err error) error {
 	return status.Error(f.code, f.message)
 }
 
-// recoverUnary and recoverStream answer a call that panics with INTERNAL, so that it
-// does not end the process.
-func recoverUnary(logger *slog.Logger) grpc.UnaryServerInterceptor {
-	return func(ctx context.Context, req any, info *grpc.UnaryServerInfo, handler grpc.UnaryHandler) (resp any, err error) {
-		defer recoverAsInternal(logger, info.FullMethod, &err)
-		return handler(ctx, req)
-	}
-}
-
+// recoverStream answers a call that panics with INTERNAL, so that it does not end the process.
 func recoverStream(logger *slog.Logger) grpc.StreamServerInterceptor {
 	return func(srv any, stream grpc.ServerStream, info *grpc.StreamServerInfo, handler grpc.StreamHandler) (err error) {
 		defer recoverAsInternal(logger, info.FullMethod, &err)

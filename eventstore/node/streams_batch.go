@@ -222,6 +222,9 @@ func (c *batchCall) submitAndAnswer(b *batch) {
 }
 
 func (c *batchCall) submitBatch(ctx context.Context, b *batch) (*eventlog.Pending, error) {
+	if err := ctx.Err(); err != nil { // a deadline that passed goes before what else is wrong
+		return nil, err
+	}
 	if b.refused != nil {
 		return nil, b.refused
 	}

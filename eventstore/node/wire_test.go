@@ -116,6 +116,8 @@ func TestBatchAppend(t *testing.T) {
 	conflicting.ExpectedStreamPosition = &streams.BatchAppendReq_Options_NoStream{NoStream: empty}
 	late := optionsOf("late")
 	late.DeadlineOption = &streams.BatchAppendReq_Options_Deadline_21_10_0{Deadline_21_10_0: timestamppb.New(time.Unix(1, 0))}
+	lateAndMany := optionsOf("late and many")
+	lateAndMany.DeadlineOption = late.GetDeadlineOption()
 	patient := optionsOf("patient")
 	patient.DeadlineOption = &streams.BatchAppendReq_Options_Deadline{Deadline: &durationpb.Duration{Seconds: 315_576_000_000}}
 	large := proposedInBatch("")
@@ -130,6 +132,7 @@ func TestBatchAppend(t *testing.T) {
 		batch("large", optionsOf("large"), true, large),
 		batch("many", optionsOf("many"), true, slices.Repeat([]*streams.BatchAppendReq_ProposedMessage{proposedInBatch("z")}, maxAppendEvents+1)...),
 		batch("late", late, true, proposedInBatch("z")),
+		batch("late and many", lateAndMany, true, slices.Repeat([]*streams.BatchAppendReq_ProposedMessage{proposedInBatch("z")}, maxAppendEvents+1)...),
 		batch("patient", patient, true, proposedInBatch("z")),
 		batch("no options", nil, true, proposedInBatch("z")),
 		batch("chunks", nil, true, proposedInBatch("c")),
@@ -137,7 +140,7 @@ func TestBatchAppend(t *testing.T) {
 	)
 	for name, want := range map[string]codes.Code{
 		"chunks": codes.OK, "one": codes.OK, "patient": codes.OK, "conflict": codes.AlreadyExists, "deleted": codes.NotFound,
-		"denied": codes.PermissionDenied, "large": codes.InvalidArgument, "many": codes.InvalidArgument, "late": codes.DeadlineExceeded, "no options": codes.InvalidArgument,
+		"denied": codes.PermissionDenied, "large": codes.InvalidArgument, "many": codes.InvalidArgument, "late": codes.DeadlineExceeded, "late and many": codes.DeadlineExceeded, "no options": codes.InvalidArgument,
 	} {
 		response := got[ids[name]]
 		if response == nil || codes.Code(response.GetError().GetCode()) != want {

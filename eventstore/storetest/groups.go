@@ -47,6 +47,7 @@ func RunGroups(t *testing.T, address string) {
 		{"consumers of a changed or deleted group are dropped", groupDropped},
 		{"a group goes on after its checkpoint", groupCheckpoint},
 		{"information has the protocol's words", groupInfo},
+		{"how long consumers had events is measured where it is asked for", groupMeasurements},
 		{"a re-created group starts anew", groupAgain},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -657,6 +658,24 @@ func groupInfo(t *testing.T, g *groupClient) {
 	equal(t, "last known revision", *info.Stats.LastKnownEventRevision, uint64(3))
 	equal(t, "connections", len(info.Connections), 1)
 	equal(t, "its events", info.Connections[0].TotalItemsProcessed, int64(1))
+	equal(t, "measurements that nobody asked for", len(info.Connections[0].ExtraStatistics), 0)
+}
+
+func groupMeasurements(t *testing.T, g *groupClient) {
+	g.write(t, 0, 3)
+	s := rules()
+	s.ExtraStatistics = true
+	g.create(t, "g", esdb.Start{}, s)
+	c := g.join(t, "g", 5)
+	check(t, c.Ack(c.expect(t, 0, "0", "1", "2")...))
+	measured := func() []esdb.PersistentSubscriptionMeasurement { return g.about(t, "g").Connections[0].ExtraStatistics }
+	until(t, "acknowledgements are measured", func() bool { return len(measured()) > 0 })
+	var keys []string
+	for _, m := range measured() {
+		keys = append(keys, m.Key)
+	}
+	// clients of other languages know these keys, some of them in lower case
+	equal(t, "keys", strings.Join(keys, ", "), "Mean, Median, Fastest, Quintile 1, Quintile 2, Quintile 3, Quintile 4, Quintile 5, 90%, 95%, 99%, 99.5%, 99.9%, Highest")
 }
 
 func groupAgain(t *testing.T, g *groupClient) {

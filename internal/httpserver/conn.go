@@ -18,12 +18,19 @@ type conn struct {
 	net.Conn
 	limits  Limits
 	refuser Refuser // nil: net/http's own answers are sent as they are
+	leave   func()  // gives the connection's place back
 
 	mu            sync.Mutex
 	handled       bool   // a handler answers the current request
 	head          []byte // what was read since the current request began
 	bodyBytesLeft int64  // bytes of a body that come before the next head
 	lastRequest   bool   // this connection has no next request
+}
+
+// Close is net.Conn.
+func (c *conn) Close() error {
+	defer c.leave()
+	return c.Conn.Close()
 }
 
 // Read is net.Conn.

@@ -13,8 +13,11 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"sync"
 	"sync/atomic"
 	"time"
+
+	"reckon/internal/openfiles"
 )
 
 // Limits bound how long a slow client can hold a connection. None may be zero.
@@ -28,13 +31,17 @@ type Limits struct {
 	// DiscardWait is how long the rest of a body that is not read may still arrive, so that
 	// the client receives the answer instead of a reset connection.
 	DiscardWait time.Duration
+	Connections int // at a time; others wait to be accepted
 }
+
+// MaxConnections bounds the connections of a listener where the limit of open files does not.
+const MaxConnections = 8192
 
 // ClientLimits returns the limits for clients of the API. An idle connection is closed
 // within 30 seconds, as a slow one is: the server cannot distinguish a client that does not
 // read a short answer from one that sends no further request.
 func ClientLimits() Limits {
-	return Limits{Header: 10 * time.Second, Idle: 25 * time.Second, MaxSilence: 15 * time.Second, MinBytesPerSecond: 4 << 10, DiscardWait: 2 * time.Second}
+	return Limits{Header: 10 * time.Second, Idle: 25 * time.Second, MaxSilence: 15 * time.Second, MinBytesPerSecond: 4 << 10, DiscardWait: 2 * time.Second, Connections: openfiles.Port.AtMost(MaxConnections)}
 }
 
 // ProcessLimits returns the limits among the processes of an installation, whose clients
@@ -42,6 +49,7 @@ func ClientLimits() Limits {
 func ProcessLimits() Limits {
 	l := ClientLimits()
 	l.Idle = 2 * time.Minute
+	l.Connections = openfiles.Processes.AtMost(MaxConnections)
 	return l
 }
 
@@ -79,7 +87,9 @@ func New(handler http.Handler, limits Limits, logger *slog.Logger) *Server {
 }
 
 // Serve is http.Server's, with limits on every connection.
-func (s *Server) Serve(l net.Listener) error { return s.http.Serve(listener{l, s.limits, s.refuser}) }
+func (s *Server) Serve(l net.Listener) error {
+	return s.http.Serve(newListener(l, s.limits, s.refuser))
+}
 
 // CloseConnectionsAfterAnswers closes each connection after its next answer. Unlike Shutdown it
 // closes no idle one, on which a proxy may be about to send a request.
@@ -94,22 +104,44 @@ func (s *Server) Close() error { return s.http.Close() }
 // ServerAndListener returns the server and the listener that Serve uses, for tests that
 // serve with net/http/httptest.
 func (s *Server) ServerAndListener(l net.Listener) (*http.Server, net.Listener) {
-	return s.http, listener{l, s.limits, s.refuser}
+	return s.http, newListener(l, s.limits, s.refuser)
 }
 
+// listener accepts connections while it has fewer than it may have.
 type listener struct {
 	net.Listener
 	limits  Limits
 	refuser Refuser
+	places  chan struct{}
+	closed  chan struct{}
+	shut    func()
+}
+
+func newListener(l net.Listener, limits Limits, refuser Refuser) *listener {
+	closed := make(chan struct{})
+	return &listener{Listener: l, limits: limits, refuser: refuser, places: make(chan struct{}, limits.Connections), closed: closed, shut: sync.OnceFunc(func() { close(closed) })}
 }
 
 // Accept is net.Listener.
-func (l listener) Accept() (net.Conn, error) {
+func (l *listener) Accept() (net.Conn, error) {
+	select {
+	case l.places <- struct{}{}:
+	case <-l.closed:
+		return nil, net.ErrClosed
+	}
+	leave := sync.OnceFunc(func() { <-l.places })
 	c, err := l.Listener.Accept()
 	if err != nil {
+		leave()
 		return nil, err
 	}
-	return &conn{Conn: c, limits: l.limits, refuser: l.refuser}, nil
+	return &conn{Conn: c, limits: l.limits, refuser: l.refuser, leave: leave}, nil
+}
+
+// Close is net.Listener.
+func (l *listener) Close() error {
+	l.shut()
+	return l.Listener.Close()
 }
 
 // Refuser is a handler that writes the refusals of this package and of net/http itself.

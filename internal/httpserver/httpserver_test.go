@@ -37,6 +37,58 @@ func (p *pipes) Accept() (net.Conn, error) {
 func (p *pipes) Close() error   { p.once.Do(func() { close(p.closed) }); return nil }
 func (p *pipes) Addr() net.Addr { return &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1)} }
 
+// TestConnectionsAreBounded: one too many is accepted when another has ended.
+func TestConnectionsAreBounded(t *testing.T) {
+	limits := httpserver.ClientLimits()
+	limits.Connections = 2
+	server := httpserver.New(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusNoContent) }), limits, slog.New(slog.DiscardHandler))
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	served := make(chan error, 1)
+	go func() { served <- server.Serve(listener) }()
+	ask := func() net.Conn {
+		conn, err := net.Dial("tcp", listener.Addr().String())
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = conn.Close() })
+		if _, err := io.WriteString(conn, "GET / HTTP/1.1\r\nHost: x\r\n\r\n"); err != nil {
+			t.Fatal(err)
+		}
+		return conn
+	}
+	answered := func(conn net.Conn) error {
+		_, err := bufio.NewReader(conn).ReadString('\n')
+		return err
+	}
+	first, second := ask(), ask()
+	if err := errors.Join(answered(first), answered(second)); err != nil {
+		t.Fatal(err)
+	}
+	third := ask()
+	_ = third.SetReadDeadline(time.Now().Add(50 * time.Millisecond))
+	if err := answered(third); err == nil {
+		t.Error("a third connection was accepted")
+	}
+	_ = third.SetReadDeadline(time.Time{})
+	_ = first.Close()
+	if err := answered(third); err != nil {
+		t.Error(err)
+	}
+	fourth := ask()
+	if err := server.Close(); err != nil {
+		t.Error(err)
+	}
+	if err := <-served; !errors.Is(err, http.ErrServerClosed) {
+		t.Error(err)
+	}
+	if err := answered(fourth); err == nil {
+		t.Error("a connection that waited is answered after the end")
+	}
+}
+
 func (p *pipes) dial() net.Conn {
 	client, server := net.Pipe()
 	p.dialled <- server

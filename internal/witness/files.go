@@ -19,9 +19,21 @@ import (
 // for the same key could be taken for another witness.
 const keyName = "key.pem"
 
-// openKey reads the witness's key, or makes it.
-func openKey(folder, name string, now func() time.Time) (signer, error) {
+// HasKey reports whether a folder is one of a witness.
+func HasKey(folder string) (bool, error) {
+	_, err := os.Lstat(filepath.Join(folder, keyName))
+	if errors.Is(err, fs.ErrNotExist) {
+		return false, nil
+	}
+	return err == nil, err
+}
+
+// openKey reads the witness's key, or makes it where it has cosigned nothing.
+func openKey(folder, name string, now func() time.Time, isNew bool) (signer, error) {
 	content, err := os.ReadFile(filepath.Join(folder, keyName))
+	if errors.Is(err, fs.ErrNotExist) && !isNew {
+		return signer{}, fmt.Errorf("%s is gone, of a witness that has cosigned: bring it back, or make another witness, with another name and folder", filepath.Join(folder, keyName))
+	}
 	if errors.Is(err, fs.ErrNotExist) {
 		if content, err = makeKey(folder, name); err != nil {
 			return signer{}, fmt.Errorf("key of the witness: %w", err)

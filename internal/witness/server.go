@@ -9,9 +9,11 @@ import (
 	"io"
 	"io/fs"
 	"log/slog"
+	"maps"
 	"net/http"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -39,14 +41,19 @@ type Server struct {
 	logs   map[string][]note.Verifier // the keys of each log, by its origin
 	logger *slog.Logger
 
-	mu sync.Mutex // held from reading what was cosigned until the next is durable
+	mu       sync.Mutex      // held from reading what was cosigned until the next is durable
+	cosigned map[string]bool // the origins of which something was cosigned, as cosignedName lists them
 }
 
-// lockName is the file that one process holds locked.
-const lockName = ".lock"
+const (
+	// lockName is the file that one process holds locked.
+	lockName = ".lock"
+	// cosignedName is the file with the origins of which a checkpoint was cosigned, a line each: one whose checkpoint is gone was lost.
+	cosignedName = "cosigned"
+)
 
 // Open opens the witness of a folder for logs, by their verifier keys. The key of the witness is made with the first start. Errors: another
-// process has the folder open, or the key in it is of another name.
+// process has the folder open, the key in it is of another name or gone, or a *ForgottenError of one of the logs.
 func Open(folder, name string, logs []string, now func() time.Time, logger *slog.Logger) (*Server, error) {
 	s := &Server{folder: folder, logs: map[string][]note.Verifier{}, logger: logger}
 	for _, text := range logs {
@@ -64,10 +71,42 @@ func Open(folder, name string, logs []string, now func() time.Time, logger *slog
 		return nil, errors.Join(fmt.Errorf("%s is in use by another witness: %w", folder, err), lock.Close())
 	}
 	s.lock = lock
-	if s.signer, err = openKey(folder, name, now); err != nil {
+	if err := s.open(name, now); err != nil {
 		return nil, errors.Join(err, lock.Close())
 	}
 	return s, nil
+}
+
+// open reads the key and what was cosigned.
+func (s *Server) open(name string, now func() time.Time) (err error) {
+	listed, err := os.ReadFile(filepath.Join(s.folder, cosignedName))
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	s.cosigned = map[string]bool{}
+	for origin := range strings.Lines(string(listed)) {
+		s.cosigned[strings.TrimSuffix(origin, "\n")] = true
+	}
+	if s.signer, err = openKey(s.folder, name, now, len(s.cosigned) == 0); err != nil {
+		return err
+	}
+	for origin := range s.logs {
+		if _, lost := s.last(origin); lost != nil {
+			err = errors.Join(err, lost)
+		}
+	}
+	return err
+}
+
+// ForgottenError means that what a witness has cosigned last of a log is gone, or not as it wrote it.
+type ForgottenError struct {
+	Origin string
+	why    error
+}
+
+func (e *ForgottenError) Error() string {
+	return fmt.Sprintf("the checkpoint of %s that this witness has cosigned last %v. A witness that forgets may cosign two histories: "+
+		"it cosigns this log no more. Start it without the log's --log, and make another witness for it, with another name and folder", e.Origin, e.why)
 }
 
 // Close lets another process open the folder.
@@ -137,12 +176,32 @@ func (s *Server) show(w http.ResponseWriter, hash string) {
 		return
 	}
 	content, err := os.ReadFile(filepath.Join(s.folder, hash))
-	if err != nil {
+	if errors.Is(err, fs.ErrNotExist) {
 		http.Error(w, "no checkpoint of this log was cosigned", http.StatusNotFound)
+		return
+	}
+	if err == nil {
+		_, err = s.own(hash, content)
+	}
+	if err != nil {
+		s.logger.Error("a cosigned checkpoint is not shown", "file", hash, "error", err)
+		http.Error(w, "the cosigned checkpoint cannot be read", http.StatusInternalServerError)
 		return
 	}
 	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
 	_, _ = w.Write(content)
+}
+
+// own is the checkpoint in the content of a file, if it is as this witness wrote it.
+func (s *Server) own(name string, content []byte) (*note.Note, error) {
+	kept, err := note.Open(content, note.VerifierList(s.signer))
+	if err != nil {
+		return nil, err
+	}
+	if origin, _, _ := strings.Cut(kept.Text, "\n"); fileOf(origin) != name {
+		return nil, errors.New("it is of another log")
+	}
+	return kept, nil
 }
 
 // added is a request that is well formed and signed by the log.
@@ -180,11 +239,28 @@ func (s *Server) Add(body string) (line string, err error) {
 	if err := private.ReplaceFile(filepath.Join(s.folder, fileOf(origin)), signed); err != nil {
 		return "", err
 	}
+	if err := s.list(origin); err != nil {
+		return "", err
+	}
 	opened, err := note.Open(signed, note.VerifierList(s.signer))
 	if err != nil {
 		return "", err
 	}
 	return fmt.Sprintf("— %s %s\n", opened.Sigs[0].Name, opened.Sigs[0].Base64), nil
+}
+
+// list notes durably that something of a log was cosigned, before anybody is told.
+func (s *Server) list(origin string) error {
+	if s.cosigned[origin] {
+		return nil
+	}
+	origins := append(slices.Collect(maps.Keys(s.cosigned)), origin)
+	slices.Sort(origins)
+	if err := private.ReplaceFile(filepath.Join(s.folder, cosignedName), []byte(strings.Join(origins, "\n")+"\n")); err != nil {
+		return err
+	}
+	s.cosigned[origin] = true
+	return nil
 }
 
 // continues checks that the asked tree is that of the last checkpoint with more leaves.
@@ -278,18 +354,20 @@ func parseHash(text string) (tlog.Hash, error) {
 	return tlog.Hash(decoded), nil
 }
 
-// last is the tree that was cosigned last of a log; the zero one before the first. A file that this witness has not signed is an error.
+// last is the tree that was cosigned last of a log; the zero one before the first. Errors: *ForgottenError.
 func (s *Server) last(origin string) (tlog.Tree, error) {
 	content, err := os.ReadFile(filepath.Join(s.folder, fileOf(origin)))
-	if errors.Is(err, fs.ErrNotExist) {
+	switch {
+	case errors.Is(err, fs.ErrNotExist) && s.cosigned[origin]:
+		return tlog.Tree{}, &ForgottenError{origin, errors.New("is gone")}
+	case errors.Is(err, fs.ErrNotExist):
 		return tlog.Tree{}, nil
-	}
-	if err != nil {
+	case err != nil:
 		return tlog.Tree{}, err
 	}
-	kept, err := note.Open(content, note.VerifierList(s.signer))
+	kept, err := s.own(fileOf(origin), content)
 	if err != nil {
-		return tlog.Tree{}, fmt.Errorf("the kept checkpoint of %s is not as this witness wrote it: %w", origin, err)
+		return tlog.Tree{}, &ForgottenError{origin, fmt.Errorf("is not as it wrote it (%w)", err)}
 	}
 	return parseBody(kept.Text)
 }

@@ -361,7 +361,6 @@ func TestAWitnessKeepsItsStateToItself(t *testing.T) {
 		t.Error("the key has two names")
 	}
 	s = open(t, folder)
-	defer func() { _ = s.Close() }()
 	if s.Key() != key {
 		t.Error("another key after a start")
 	}
@@ -370,14 +369,53 @@ func TestAWitnessKeepsItsStateToItself(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for name, changed := range map[string]string{"an older size": strings.Replace(string(content), "\n2\n", "\n1\n", 1), "nothing": "", "without the cosignature": signed} {
-		if err := os.WriteFile(path, []byte(changed), 0o600); err != nil {
+	shown := func() int {
+		answer := httptest.NewRecorder()
+		s.ServeHTTP(answer, httptest.NewRequest(http.MethodGet, "/"+hashOf(origin)+"/checkpoint", nil))
+		return answer.Code
+	}
+	if status := shown(); status != http.StatusOK {
+		t.Errorf("as it is: %d", status)
+	}
+	for what, changed := range map[string]string{"an older size": strings.Replace(string(content), "\n2\n", "\n1\n", 1), "nothing": "", "without the cosignature": signed, "gone": gone} {
+		err := os.WriteFile(path, []byte(changed), 0o600)
+		if changed == gone {
+			err = os.Remove(path)
+		}
+		if err != nil {
 			t.Fatal(err)
 		}
-		if line, err := s.Add("old 0\n\n" + signed); err == nil {
-			t.Errorf("%s: cosigned %q", name, line)
+		if line, err := s.Add("old 0\n\n" + signed); !forgotten(err) {
+			t.Errorf("%s: cosigned %q, %v", what, line, err)
 		}
+		if status := shown(); status == http.StatusOK {
+			t.Errorf("%s: shown", what)
+		}
+		if err := s.Close(); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := witness.Open(folder, name, []string{logVerifier()}, now, slog.New(slog.DiscardHandler)); !forgotten(err) || !strings.Contains(err.Error(), origin) {
+			t.Errorf("%s: %v at the start", what, err)
+		}
+		if err := os.WriteFile(path, content, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		s = open(t, folder)
 	}
+	if err := errors.Join(s.Close(), os.Remove(filepath.Join(folder, "key.pem"))); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := witness.Open(folder, name, []string{logVerifier()}, now, slog.New(slog.DiscardHandler)); err == nil || !strings.Contains(err.Error(), "key.pem is gone") {
+		t.Errorf("without its key: %v", err)
+	}
+}
+
+// gone is the content of a file that is removed.
+const gone = "gone"
+
+func forgotten(err error) bool {
+	_, is := errors.AsType[*witness.ForgottenError](err)
+	return is
 }
 
 // TestWitnessesThatFail: whatever a witness answers, nothing that it has not signed is kept, and the others are asked all the same.

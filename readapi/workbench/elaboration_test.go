@@ -52,17 +52,40 @@ func TestElaborationMessagesStandAtTheirLines(t *testing.T) {
 	clean(t, b)
 }
 
-// TestElaborationWithoutAToolchain: the page says what the API answers.
+// TestElaborationWithoutAToolchain: what the deployment cannot do is not offered.
 func TestElaborationWithoutAToolchain(t *testing.T) {
 	b := browser.New(t)
 	s := served(t, apitest.Options{})
 	signIn(t, b, s)
 	b.Go(s.URL + "/proofs")
 	b.Click("main details summary")
+	b.Has("main details", "This server has no Lean of its own")
+	if forms := b.Eval(`document.querySelectorAll("main details form").length`); forms != "0" {
+		t.Errorf("%s forms", forms)
+	}
+	sound(t, b, "no toolchain")
+	clean(t, b)
+}
+
+// brokenToolchain stands in for Lean that does not answer.
+type brokenToolchain struct{}
+
+func (brokenToolchain) Elaborate(context.Context, string, string, []string) (commands.Elaborated, error) {
+	return commands.Elaborated{}, commands.ErrElaborationUnavailable
+}
+
+// TestElaborationThatIsNotAnswered: the page says what the API answers, and keeps what was written.
+func TestElaborationThatIsNotAnswered(t *testing.T) {
+	b := browser.New(t)
+	s := served(t, apitest.Options{Elaborator: brokenToolchain{}})
+	signIn(t, b, s)
+	b.Go(s.URL + "/proofs")
+	b.Click("main details summary")
 	b.Fill("#source", "theorem thm : 1 = 1 := rfl")
 	b.Click(`button[value="elaborate"]`)
 	b.Has("main details .problem", "no_elaboration")
+	b.Has("main details .problem", "Try again in 5 min")
 	b.Until(`document.querySelector("#source").value === "theorem thm : 1 = 1 := rfl"`)
-	sound(t, b, "no toolchain")
+	sound(t, b, "a toolchain that does not answer")
 	clean(t, b)
 }

@@ -1,10 +1,12 @@
 package workbench
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
 	"reckon/domain/certificate"
+	"reckon/internal/httpkit"
 )
 
 // TestUnseenCharactersAreShown: two texts that differ look different.
@@ -55,6 +57,47 @@ func TestNotJSON(t *testing.T) {
 	} {
 		if got := notJSON(text); at == "" && got != "" || !strings.Contains(got, at) {
 			t.Errorf("%s: %q, want %q", text, got, at)
+		}
+	}
+}
+
+// TestPrices: an amount in a currency's smallest unit is written in its unit.
+func TestPrices(t *testing.T) {
+	for _, c := range []struct {
+		minor    int64
+		currency string
+		want     string
+	}{
+		{12_000, "USD", ">120.00 USD<"}, {5, "EUR", ">0.05 EUR<"}, {-250, "GBP", ">-2.50 GBP<"}, {1_234_567, "JPY", ">1234567 JPY<"}, {1_500, "BHD", ">1.500 BHD<"},
+		{7, "nothing<", " of the smallest unit of nothing&lt;"},
+	} {
+		if got := string(price(c.minor, c.currency)); !strings.Contains(got, c.want) {
+			t.Errorf("%d %s: %s", c.minor, c.currency, got)
+		}
+	}
+}
+
+// TestProblemsSayItOnce: what the detail says is not repeated for its field, and seconds are written as people do.
+func TestProblemsSayItOnce(t *testing.T) {
+	r := refusal{Problem: *httpkit.InvalidRequest.Problem("limit must be at most 5").WithField("query.limit", "must be at most 5").WithField("query.q", "is too long"), Wait: "58638"}
+	if further := r.Further(); len(further) != 1 || further[0].Location != "query.q" {
+		t.Errorf("%+v", further)
+	}
+	if r.Patience() != 58_638_000 || (&refusal{}).Patience() != 0 {
+		t.Errorf("%d", r.Patience())
+	}
+}
+
+// TestAbout: a certificate that was refused for a name is about that name too.
+func TestAbout(t *testing.T) {
+	c := certificate.Record{}
+	c.Declarations = []certificate.Declaration{{Name: "foo"}}
+	if got := aboutInWords(c); !slices.Equal(got, []string{"foo"}) {
+		t.Errorf("%q", got)
+	}
+	for refused, want := range map[string][]string{"fooo": {"foo", "fooo"}, "foo": {"foo"}, "": {"foo"}} {
+		if c.Refusal = (&certificate.Refusal{Declaration: refused}); !slices.Equal(aboutInWords(c), want) {
+			t.Errorf("%q: %q", refused, aboutInWords(c))
 		}
 	}
 }

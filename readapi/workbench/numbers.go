@@ -3,8 +3,12 @@ package workbench
 import (
 	"fmt"
 	"html/template"
+	"math"
+	"math/big"
 	"reflect"
 	"strconv"
+
+	"golang.org/x/text/currency"
 )
 
 // Numbers stand in a page as they are, with their value, so that the script writes them in the reader's own form (Intl.NumberFormat).
@@ -47,16 +51,15 @@ func bytesInWords(n int64) template.HTML {
 	return number("bytes", digits, digits+" bytes")
 }
 
-// hundredths are the currencies of which we know that their smallest unit is a hundredth (ISO 4217).
-var hundredths = map[string]bool{"USD": true, "EUR": true, "GBP": true, "CHF": true, "CAD": true, "AUD": true}
-
-// price is an amount in the currency's smallest unit.
-func price(minor int64, currency string) template.HTML {
-	if !hundredths[currency] {
-		return count(minor) + template.HTML(template.HTMLEscapeString(" of the smallest unit of "+currency)) //nolint:gosec // escaped
+// price is an amount in the currency's smallest unit, which is a hundredth, a thousandth or the unit itself (ISO 4217).
+func price(minor int64, code string) template.HTML {
+	unit, err := currency.ParseISO(code)
+	if err != nil {
+		return count(minor) + template.HTML(template.HTMLEscapeString(" of the smallest unit of "+code)) //nolint:gosec // escaped
 	}
-	value := fmt.Sprintf("%d.%02d", minor/100, minor%100)
-	return template.HTML(`<data data-as="price" data-currency="` + currency + `" value="` + value + `">` + value + " " + currency + `</data>`) //nolint:gosec // a known currency and digits
+	digits, _ := currency.Standard.Rounding(unit)
+	value := big.NewRat(minor, int64(math.Pow10(digits))).FloatString(digits)
+	return template.HTML(`<data data-as="price" data-currency="` + unit.String() + `" value="` + value + `">` + value + " " + unit.String() + `</data>`) //nolint:gosec // a known currency and digits
 }
 
 // spanInWords is a time in milliseconds.

@@ -35,6 +35,10 @@ type plansShown struct {
 		IssuedAt                 string  `json:"issued_at"`
 		DueAt                    string  `json:"due_at"`
 		PaidAt                   *string `json:"paid_at"`
+		Lines                    []struct {
+			Description string
+			AmountMinor int64 `json:"amount_minor"`
+		}
 	}
 	Refused *refusal // why what the account has is not known
 }

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 
 	"reckon/domain/certificate"
@@ -21,6 +22,7 @@ type proofsShown struct {
 	NoList       *refusal // why the certificates are not known, on a page that has its forms all the same
 	For          reader   // whose the forms stay; empty: who reads the page
 
+	Elaborates    bool // the deployment has a toolchain
 	Elaboration   elaborationForm
 	Elaborated    *elaborationShown
 	NotElaborated *refusal
@@ -52,7 +54,7 @@ func (v *visit) showProofs(page proofsShown) {
 		asked.Set(name, value)
 	}
 	_, problem := v.ask(http.MethodGet, "/api/certificates?"+asked.Encode(), nil, &page)
-	page.Older = v.older("/proofs", given, page.Next)
+	page.Older, page.Elaborates = v.older("/proofs", given, page.Next), v.elaborates
 	s := shown{Title: "Proofs", Section: "proofs", For: page.For}
 	if refused := cmp.Or(page.Problem, page.NotElaborated); refused != nil { // what was filled in stays on the page
 		page.NoList, problem = problem, refused
@@ -111,9 +113,32 @@ func namesIn(text string) []string {
 }
 
 // certificatePage is for anybody.
+// certificateShown is a certificate as anybody reads it; and for the account that had it made, the run it named.
+type certificateShown struct {
+	certificate.Public
+	AboutRunID *int64
+}
+
 func (v *visit) certificatePage() {
-	var issued certificate.Public
-	id := v.r.PathValue("id")
-	_, problem := v.ask(http.MethodGet, "/api/certificates/"+url.PathEscape(id)+"/public", nil, &issued)
-	v.show("certificate", shown{Title: "Certificate", Section: "proofs", Problem: problem, Page: issued})
+	var page certificateShown
+	address := "/api/certificates/" + url.PathEscape(v.r.PathValue("id"))
+	_, problem := v.ask(http.MethodGet, address+"/public", nil, &page.Public)
+	if problem == nil && v.who().SignedIn {
+		var own certificate.Record
+		if _, refused := v.ask(http.MethodGet, address, nil, &own); refused == nil { // it is refused to everybody else
+			page.AboutRunID = own.AboutRunID
+		}
+	}
+	v.show("certificate", shown{Title: "Certificate", Section: "proofs", Problem: problem, Page: page})
+}
+
+// aboutInWords are the names that a certificate is about: the declarations that were found, and the one that it was refused for.
+func aboutInWords(c certificate.Record) (names []string) {
+	for _, d := range c.Declarations {
+		names = append(names, d.Name)
+	}
+	if c.Refusal != nil && c.Refusal.Declaration != "" && !slices.Contains(names, c.Refusal.Declaration) {
+		names = append(names, c.Refusal.Declaration)
+	}
+	return names
 }

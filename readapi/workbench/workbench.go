@@ -17,7 +17,8 @@ import (
 
 // Services are what the pages are served from.
 type Services struct {
-	API *httpkit.API // with all its other routes
+	API        *httpkit.API // with all its other routes
+	Elaborates bool         // Lean source: the deployment has a toolchain
 }
 
 // policy of every page: its scripts, styles and pictures are this service's, its forms and requests come here, and nobody frames it.
@@ -61,13 +62,15 @@ func (s Services) Register() {
 }
 
 func (s Services) get(path string, page func(*visit)) {
-	httpkit.HandleRaw(s.API, http.MethodGet, path, 0, func(w http.ResponseWriter, r *http.Request) { page(&visit{w: w, r: r, api: s.API}) })
+	httpkit.HandleRaw(s.API, http.MethodGet, path, 0, func(w http.ResponseWriter, r *http.Request) {
+		page(&visit{w: w, r: r, api: s.API, elaborates: s.Elaborates})
+	})
 }
 
 // post serves what a form sends. One that was made for somebody else is shown by refused, which does nothing else.
 func (s Services) post(path string, page func(*visit), refused func(*visit, *refusal)) {
 	httpkit.HandleRaw(s.API, http.MethodPost, path, maxFormBytes, func(w http.ResponseWriter, r *http.Request) {
-		v := &visit{w: w, r: r, api: s.API}
+		v := &visit{w: w, r: r, api: s.API, elaborates: s.Elaborates}
 		if problem := v.readForm(); problem != nil {
 			v.show("problem", shown{Title: problem.Title, Problem: problem})
 			return
@@ -82,7 +85,7 @@ func (s Services) post(path string, page func(*visit), refused func(*visit, *ref
 
 // problemPage shows what the service refused before a page, or another route, was asked.
 func (s Services) problemPage(w http.ResponseWriter, r *http.Request, p *httpkit.Problem) {
-	v := &visit{w: w, r: r, api: s.API}
+	v := &visit{w: w, r: r, api: s.API, elaborates: s.Elaborates}
 	problem := &refusal{Problem: *p, Wait: w.Header().Get("Retry-After")}
 	if p.Status >= http.StatusInternalServerError {
 		v.person = &person{Problem: problem} // who it is could not be asked either
@@ -145,12 +148,30 @@ type visit struct {
 	r      *http.Request
 	api    *httpkit.API
 	person *person
+
+	elaborates bool
 }
 
 // refusal is a problem that a route answered with.
 type refusal struct {
 	httpkit.Problem
 	Wait string // Retry-After, in seconds; empty: none was given
+}
+
+// Patience is how long to wait before it is tried again, in milliseconds; 0: not known.
+func (r *refusal) Patience() int64 {
+	seconds, _ := integer(r.Wait)
+	return seconds * 1000
+}
+
+// Further are the errors of fields that the detail does not say already.
+func (r *refusal) Further() (further []httpkit.FieldError) {
+	for _, e := range r.Errors {
+		if !strings.Contains(r.Detail, e.Message) {
+			further = append(further, e)
+		}
+	}
+	return further
 }
 
 // ask answers a request to a route of the API as this page's reader; body is sent as JSON unless it is nil, and the answer is decoded

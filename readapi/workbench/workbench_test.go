@@ -15,6 +15,11 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/uuid"
+
+	"reckon/commands"
+	"reckon/domain/account"
+	"reckon/domain/billing"
 	"reckon/internal/httpkit"
 	"reckon/test/apitest"
 	"reckon/test/browser"
@@ -633,10 +638,10 @@ func TestNumbersInTheReadersForm(t *testing.T) {
 	s := served(t, apitest.Options{})
 	b.Speak("de-DE")
 	b.Go(s.URL + "/plans")
-	for _, want := range []string{"12,00 $", "15 Min.", "2.000", "16,8 MB"} {
+	for _, want := range []string{"12,00 $", "15 Min.", "2.000", "16 MiB"} {
 		b.Until(`document.querySelector("main").innerText.replace(/\s/g, " ").includes("` + want + `")`)
 	}
-	if value := b.Eval(`[...document.querySelectorAll("data")].find((e) => e.textContent.includes("MB")).value`); value != "16777216" {
+	if value := b.Eval(`[...document.querySelectorAll("data")].find((e) => e.textContent.includes("16 MiB")).value`); value != "16777216" {
 		t.Error(value)
 	}
 	b.Go(s.URL + "/reference/Factor")
@@ -846,5 +851,56 @@ func TestBracketsAreMarked(t *testing.T) {
 	}
 	b.Until(`document.querySelector("#diagram .note")`)
 	sound(t, b, "marked brackets of a circuit")
+	clean(t, b)
+}
+
+// TestConsentPages: who is asked whether an app may be connected has pages as sound as the others.
+func TestConsentPages(t *testing.T) {
+	b := browser.New(t)
+	s := served(t, apitest.Options{})
+	asked := s.URL + "/oauth/authorize?" + s.NewClient(t).Query()
+	b.Go(asked)
+	b.Has("main button", "Sign in")
+	sound(t, b, "the consent page, nobody signed in")
+	user := signIn(t, b, s)
+	b.Go(asked)
+	b.Has("main", user.Email)
+	b.Has("main button", "Allow")
+	sound(t, b, "the consent page")
+	b.Go(s.URL + "/oauth/authorize?client_id=nobody")
+	b.Has("main h1", "This cannot be connected")
+	sound(t, b, "a request that is no client's")
+	clean(t, b)
+}
+
+// TestInvoicesOnPlans: what an invoice is for, and when it was paid, stand on the page.
+func TestInvoicesOnPlans(t *testing.T) {
+	b := browser.New(t)
+	s := served(t, apitest.Options{})
+	user := signIn(t, b, s)
+	intent := func() commands.Intent {
+		return commands.Intent{ID: uuid.New(), At: s.Clock.Now(), Account: user.ID, Actor: "operator"}
+	}
+	if _, _, err := commands.Subscribe(t.Context(), s.Store, account.DefaultPlans(), intent(), commands.SubscribeTo{Plan: "pro", Period: account.Monthly}); err != nil {
+		t.Fatal(err)
+	}
+	row := func(holds string) {
+		t.Helper()
+		for shown := ""; !strings.Contains(shown, holds); { // the page is of what the read model has applied
+			b.Go(s.URL + "/plans")
+			shown = b.Eval(`document.querySelector("main table tbody tr")?.innerText ?? ""`)
+		}
+	}
+	row("! open")
+	b.Has("main table tbody td ul", "pro")
+	b.Has("main table tbody td ul", "$12.00")
+	b.Has("main table tbody td:last-child", "–")
+	pay := billing.Pay{InvoiceID: billing.InvoiceID(user.ID, 1), AmountMinor: 1200, Currency: "USD", Method: billing.PaidOperator}
+	if _, _, err := commands.PayInvoice(t.Context(), s.Store, intent(), pay); err != nil {
+		t.Fatal(err)
+	}
+	row("✓ paid")
+	b.Until(`document.querySelector("main table tbody td:last-child time")`)
+	sound(t, b, "the plans page with an invoice")
 	clean(t, b)
 }

@@ -347,7 +347,7 @@ func Start(t testing.TB, o Options) *Server {
 		Build: "test", PublicURL: o.PublicURL, Tools: tools, Revisions: mcpapi.Revisions(),
 	}.Register(api))
 	must(t, mcpapi.Services{API: api, Logger: quiet, Build: "test", PublicURL: o.PublicURL}.Register())
-	workbench.Services{API: api}.Register()
+	workbench.Services{API: api, Elaborates: o.Elaborator != nil}.Register()
 	server.API = api
 	begin := httpservertest.Start
 	if o.TLS {

@@ -502,8 +502,8 @@ func (d *decoder) defineName() *Error {
 	size := d.sizes[prefix]
 	size.components++
 	size.bytes += len(d.text) + len(d.digits) + 1
-	if size.components > maxNameComponents || size.bytes > maxNameBytes {
-		return fail(TooLarge, "a name has more than %d components or %d bytes", maxNameComponents, maxNameBytes)
+	if size.components > maxNameComponents || size.bytes > MaxNameBytes {
+		return fail(TooLarge, "a name has more than %d components or %d bytes", maxNameComponents, MaxNameBytes)
 	}
 	var n term.Name
 	if d.kind == nameStr {
@@ -520,7 +520,8 @@ func (d *decoder) defineName() *Error {
 // the one before would need text quadratic in its size.
 const (
 	maxNameComponents = 256
-	maxNameBytes      = 16 << 10
+	// MaxNameBytes is the length of a name in UTF-8, its components joined by dots.
+	MaxNameBytes = 16 << 10
 )
 
 // nameSize is the length of a name.

@@ -26,6 +26,8 @@ type faultyFiles struct {
 	// refuse returns the error of a call, nil for none. A refused write writes the first
 	// part of its bytes; a refused sync forgets what it should have synced, as Linux does.
 	refuse func(call int, operation string) error
+	// noMoreFiles refuses to open a file.
+	noMoreFiles bool
 	// refuseRead returns the error of a read of these bytes of a file, nil for none.
 	refuseRead func(path string, from, to int64) error
 }
@@ -65,6 +67,9 @@ func (m *faultyFiles) call(operation string) error {
 func (m *faultyFiles) open(path string) (file, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
+	if m.noMoreFiles {
+		return nil, &fs.PathError{Op: "open", Path: path, Err: syscall.EMFILE}
+	}
 	data := m.names[path]
 	if data == nil {
 		return nil, &fs.PathError{Op: "open", Path: path, Err: fs.ErrNotExist}

@@ -11,6 +11,8 @@ import (
 	"runtime"
 	"syscall"
 
+	"reckon/internal/openfiles"
+
 	"github.com/cockroachdb/pebble/v2"
 	"github.com/cockroachdb/pebble/v2/bloom"
 	"github.com/cockroachdb/pebble/v2/vfs"
@@ -63,7 +65,7 @@ func openIndex(dir string, under vfs.FS, logger *slog.Logger, readOnly bool, ref
 		MemTableSize:                memTableBytes,
 		MemTableStopWritesThreshold: maxMemTables,
 		CacheSize:                   cacheBytes,
-		MaxOpenFiles:                maxOpenFiles,
+		MaxOpenFiles:                openfiles.Index.AtMost(maxOpenFiles),
 	}
 	for level := range options.Levels {
 		options.Levels[level].FilterPolicy = bloom.FilterPolicy(10)

@@ -83,7 +83,7 @@ func (l *Log) readRun(segments segmentList, run []place, read []stored) ([]store
 	first := run[0]
 	s := segments.find(first.position)
 	how := once
-	if s.base < segments[min(len(segments), maxOpenSegments)-1].base || s == segments.tail() {
+	if s.base < segments[min(len(segments), keptSegments())-1].base || s == segments.tail() {
 		how = keep
 	}
 	doubted := first

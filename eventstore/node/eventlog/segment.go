@@ -14,6 +14,8 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"reckon/internal/openfiles"
+
 	"github.com/google/uuid"
 )
 
@@ -33,9 +35,14 @@ const (
 
 	// segmentBytes is the size at which a segment is sealed. The last group may exceed it.
 	segmentBytes = 64 << 20
+	// lateSegments is how many times that size it may have when no file can be opened for the next one.
+	lateSegments = 4
 	// maxOpenSegments bounds the files that stay open; others are opened for each read.
 	maxOpenSegments = 512
 )
+
+// keptSegments is maxOpenSegments, or what the limit of open files leaves.
+var keptSegments = sync.OnceValue(func() int { return openfiles.Segments.AtMost(maxOpenSegments) })
 
 // segment is one file of the log: the records after position base, up to the base of the
 // next one. Only the newest one, the tail, grows; the others are sealed, and change only
@@ -59,8 +66,9 @@ type contents struct {
 	state     fileState    // of the file when it was opened
 
 	// under segment.mu
-	kept  file // nil while it is not kept open
-	users int  // of kept
+	kept    file // nil while it is not kept open
+	users   int  // of kept
+	shelved bool // not to be kept open beyond its users
 
 	layoutMu sync.Mutex
 	layout   []landmark // of scavenged contents, nil until it is asked for
@@ -231,8 +239,22 @@ func (s *segment) take(how opening) (opened, func(), error) {
 func (s *segment) release(c *contents) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if c.users--; c.users == 0 && c != s.now && c.kept != nil {
-		_ = c.kept.Close() // it was only read
+	c.users--
+	s.closeUnused(c)
+}
+
+// shelve keeps the segment open no longer than it is used.
+func (s *segment) shelve() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.now.shelved = true
+	s.closeUnused(s.now)
+}
+
+// closeUnused closes a kept file that nobody uses and nobody will find. The caller has the lock.
+func (s *segment) closeUnused(c *contents) {
+	if c.users == 0 && c.kept != nil && (c != s.now || c.shelved) {
+		_ = c.kept.Close() // all that was written is durable
 		c.kept = nil
 	}
 }

@@ -122,7 +122,7 @@ func scanSegments(ctx context.Context, dir string, segments segmentList, how ope
 			continue
 		}
 		how := how
-		if how == keep && i >= maxOpenSegments {
+		if how == keep && i >= keptSegments() {
 			how = once
 		}
 		err := s.use(how, func(o opened) error {

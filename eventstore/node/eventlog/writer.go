@@ -6,8 +6,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"math"
+	"path/filepath"
 	"slices"
+	"syscall"
+	"time"
 
 	"github.com/cockroachdb/pebble/v2"
 	"github.com/google/uuid"
@@ -23,6 +27,7 @@ const (
 	maxKnownStreams = 8 * maxGroupRequests
 	saltBufferBytes = 4096
 	maxIdleBuffer   = 8 << 20 // a larger buffer of a group is given back
+	sealAgainAfter  = time.Second
 )
 
 // operation is what a request does to its stream.
@@ -186,9 +191,10 @@ type writer struct {
 	// states used since then are copied back
 	young, old map[string]*streamState
 
-	tail    *segment
-	durable cursor // after the newest durable record
-	indexed uint64 // position at which the index was last told to flush
+	tail      *segment
+	sealAgain time.Time // before which no segment is made, for it could not be; zero: none is missing
+	durable   cursor    // after the newest durable record
+	indexed   uint64    // position at which the index was last told to flush
 
 	drafts  []Record // of the request being decided
 	places  []place  // of the drafts
@@ -301,8 +307,41 @@ func (w *writer) tidy() error {
 			return w.log.doubtIndex("it cannot be flushed", err)
 		}
 	}
-	if w.durable.offset >= w.log.segmentBytes {
-		return w.seal()
+	if w.durable.offset >= w.log.segmentBytes && !time.Now().Before(w.sealAgain) {
+		return w.sealOrWait()
+	}
+	return nil
+}
+
+// sealOrWait seals the newest segment. When no more files can be open it goes on, for nothing is in doubt:
+// connections end, and the next attempt is made after a while.
+func (w *writer) sealOrWait() error {
+	err := w.seal()
+	if !isAny(err, syscall.EMFILE, syscall.ENFILE) || w.durable.offset >= lateSegments*w.log.segmentBytes || w.hasNext() {
+		return err
+	}
+	if w.sealAgain.IsZero() {
+		w.log.logger.Warn("the next segment waits for files that can be opened; appends go on", "error", err)
+	}
+	w.sealAgain = time.Now().Add(sealAgainAfter)
+	return nil
+}
+
+// hasNext reports whether there is a segment after the newest record, or may be one.
+func (w *writer) hasNext() bool {
+	_, err := w.log.files.stat(filepath.Join(w.log.dir, segmentFolder, segmentName(w.durable.position)))
+	return !errors.Is(err, fs.ErrNotExist)
+}
+
+// spareFiles returns why two more files cannot be open at a time, which is what making a segment takes: it
+// must not fail when the segment has its name already.
+func (w *writer) spareFiles() error {
+	for range 2 {
+		f, err := w.log.files.open(w.tail.path)
+		if err != nil {
+			return err
+		}
+		defer func() { _ = f.Close() }() // it was only opened
 	}
 	return nil
 }
@@ -381,13 +420,19 @@ func (w *writer) seal() error {
 	if err := w.log.headFile.sync(); err != nil {
 		return w.log.storageError("sync the head file", err)
 	}
+	if err := w.spareFiles(); err != nil {
+		return w.log.storageError("make a segment", err)
+	}
 	next, err := createSegment(w.log.files, w.log.dir, w.log.id, w.durable.position, w.durable.link)
 	if err != nil {
 		return w.log.storageError("make a segment", err)
 	}
 	segments := append(slices.Clone(*w.log.segments.Load()), next)
 	w.log.segments.Store(&segments)
-	w.tail = next
+	if len(segments) > keptSegments() {
+		w.tail.shelve()
+	}
+	w.tail, w.sealAgain = next, time.Time{}
 	w.durable.offset = segmentHeader
 	return nil
 }

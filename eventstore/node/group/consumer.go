@@ -12,6 +12,9 @@ type Consumer struct {
 	outbox []*message // of these, those not taken yet, in the order in which they were given
 	pins   int        // buckets of Pinned that are its own
 	total  int64      // messages taken
+
+	measured []time.Duration // of the newest acknowledgements, a ring of maxMeasured
+	oldest   int             // in the ring, once it is full
 }
 
 // Held returns how many events are given to the consumer and not settled.
@@ -25,6 +28,19 @@ func (c *Consumer) Total() int64 { return c.total }
 
 // Waiting reports whether Take would return an event.
 func (c *Consumer) Waiting() bool { return len(c.outbox) > 0 }
+
+// Measured returns how long the consumer had each of the events that it acknowledged last, shortest first; none without
+// Settings.Measured.
+func (c *Consumer) Measured() []time.Duration { return slices.Sorted(slices.Values(c.measured)) }
+
+func (c *Consumer) measure(had time.Duration) {
+	if len(c.measured) < maxMeasured {
+		c.measured = append(c.measured, had)
+		return
+	}
+	c.measured[c.oldest] = had
+	c.oldest = (c.oldest + 1) % maxMeasured
+}
 
 // Join adds a consumer that takes at most buffer events without settling one.
 func (g *Group) Join(now time.Time, buffer int) *Consumer {

@@ -163,6 +163,9 @@ func (g *Group) Gone(now time.Time, d Delivery) {
 func (g *Group) Ack(now time.Time, c *Consumer, ids []uuid.UUID) {
 	for _, id := range ids {
 		if m := g.sentTo(c, id); m != nil {
+			if g.settings.Measured && m.consumer == c {
+				c.measure(now.Sub(m.due) + g.settings.MessageTimeout) // due is that long after it was given
+			}
 			g.settle(m)
 		}
 	}

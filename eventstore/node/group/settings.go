@@ -26,6 +26,7 @@ type Settings struct {
 	CheckpointAfter time.Duration // 0: only CheckpointMax decides
 	CheckpointMin   int           // settled events before a checkpoint by time
 	CheckpointMax   int           // settled events before a checkpoint at once
+	Measured        bool          // keep how long consumers had the events that they acknowledged
 }
 
 // Bounds on what settings can make a group hold. Larger settings count as these.
@@ -34,6 +35,7 @@ const (
 	MaxBatch          = 256     // events fed at once
 	MaxConsumerBuffer = 8192    // events given to one consumer and not settled
 	maxParking        = 1024    // events to be parked, beyond which none are fed
+	maxMeasured       = 1000    // acknowledgements whose times are kept for a consumer
 )
 
 func (s *Settings) normalize() {

@@ -38,7 +38,7 @@ function duration(ms) {
 const numbers = {
   count: written(),
   duration,
-  bytes: (n) => (n < 10_000 ? written({ style: "unit", unit: "byte", unitDisplay: "long" })(n) : n < 10_000_000 ? inUnit("kilobyte", 1)(n / 1000) : inUnit("megabyte", 1)(n / 1e6)),
+  bytes: (n) => (n < 10_000 ? written({ style: "unit", unit: "byte", unitDisplay: "long" })(n) : n < 1 << 20 ? written({ maximumFractionDigits: 1 })(n / 1024) + " KiB" : written({ maximumFractionDigits: 1 })(n / (1 << 20)) + " MiB"),
   price: (n, element) => written({ style: "currency", currency: element.dataset.currency })(n),
 };
 
