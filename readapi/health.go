@@ -64,7 +64,7 @@ type PartHealth struct {
 	Restarts int             `json:"restarts" doc:"How often it was begun again since the process started"`
 	Parked   int64           `json:"parked" doc:"Number of events that a reaction has set aside; 0 for other parts"`
 	Ready    bool            `json:"ready" doc:"True while it runs; after a restart, once it has run for as long as the pause before"`
-	Detail   string          `json:"detail,omitempty" doc:"What is wrong, in words; left out when nothing is"`
+	Detail   string          `json:"detail,omitempty" doc:"What is wrong, in words; left out when nothing is. A part that is ready may have it: checkpoints that are not signed keep nobody from evaluating"`
 }
 
 // Wall is one boundary around the engine's workers.

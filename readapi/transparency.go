@@ -251,9 +251,13 @@ func (s Services) tile(ctx context.Context, path []string) (*textOutput, error) 
 	if checkpoint == nil || !asked.within(checkpoint.Size) {
 		return nil, noTile()
 	}
-	read := func() ([]byte, error) { return s.Models.Transparency.Tile(ctx, *checkpoint, asked.level, asked.index, asked.width) }
+	read := func() ([]byte, error) {
+		return s.Models.Transparency.Tile(ctx, *checkpoint, asked.level, asked.index, asked.width)
+	}
 	if asked.entries {
-		read = func() ([]byte, error) { return s.Models.Transparency.Entries(ctx, *checkpoint, asked.index, asked.width) }
+		read = func() ([]byte, error) {
+			return s.Models.Transparency.Entries(ctx, *checkpoint, asked.index, asked.width)
+		}
 	}
 	content, err := read()
 	if errors.Is(err, projections.ErrNoTile) {

@@ -245,9 +245,11 @@ func describeReadModel(p projecting.Status) string {
 	return ""
 }
 
-// describePart says what is wrong with a part, to anyone.
-func describePart(p lifecycle.State) string {
+// describePart says what is wrong with a part, to anyone. A part that runs may have something to say too.
+func (s *service) describePart(p lifecycle.State) string {
 	switch {
+	case p.Name == transparencyPart && p.Healthy:
+		return s.checkpointTrouble()
 	case p.Phase == lifecycle.Ended:
 		return "it has ended"
 	case !p.Healthy:
@@ -266,7 +268,7 @@ func (s *service) partsHealth(ctx context.Context) ([]readapi.PartHealth, error)
 	}
 	var parts []readapi.PartHealth
 	for _, p := range s.life.States() {
-		parts = append(parts, readapi.PartHealth{Name: p.Name, Phase: p.Phase, Restarts: p.Restarts, Parked: parkedBy[p.Name], Ready: p.Healthy, Detail: describePart(p)})
+		parts = append(parts, readapi.PartHealth{Name: p.Name, Phase: p.Phase, Restarts: p.Restarts, Parked: parkedBy[p.Name], Ready: p.Healthy, Detail: s.describePart(p)})
 	}
 	return parts, err
 }

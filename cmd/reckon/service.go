@@ -52,11 +52,13 @@ type service struct {
 	workers   *workers.Workers
 	kinds     []runners.Kind // of jobs; none in a process that evaluates nothing
 	served    readapi.Transparency
-	api       *api          // nil in a process that answers no HTTP
-	rotating  sync.Mutex    // held by an operator's rotation of the keys
-	stopping  atomic.Bool   // /readyz tells
-	ready     chan struct{} // closed when the read models have caught up and the API answers
-	local     localSessions
+
+	checkpointTrouble func() string // why no checkpoint is signed; set where this process signs them
+	api               *api          // nil in a process that answers no HTTP
+	rotating          sync.Mutex    // held by an operator's rotation of the keys
+	stopping          atomic.Bool   // /readyz tells
+	ready             chan struct{} // closed when the read models have caught up and the API answers
+	local             localSessions
 }
 
 // assemble makes every part; whatever fails, what was made before is stopped.

@@ -14,6 +14,9 @@ import (
 	"reckon/readapi"
 )
 
+// transparencyPart is the part that signs checkpoints.
+const transparencyPart = "transparency log"
+
 // makeTransparency adds the part that signs checkpoints, in a process that holds the keys.
 func (s *service) makeTransparency(ctx context.Context) error {
 	origin, err := s.origin(ctx)
@@ -40,7 +43,16 @@ func (s *service) makeTransparency(ctx context.Context) error {
 	if len(peers) > 0 {
 		checkpoints.Witnesses = witness.NewClient(peers, s.readSide.models.Transparency.ProveGrowth)
 	}
-	s.life.Add(lifecycle.Part{Name: "transparency log", Run: checkpoints.Run})
+	s.checkpointTrouble = checkpoints.Trouble
+	s.life.Add(lifecycle.Part{Name: transparencyPart, Run: checkpoints.Run})
+	s.metrics.Collect("signing of checkpoints", []string{"reckon_transparency_failing"}, func(_ context.Context, add telemetry.Add) error {
+		failing := 0.0
+		if checkpoints.Trouble() != "" {
+			failing = 1
+		}
+		add("reckon_transparency_failing", failing)
+		return nil
+	})
 	return nil
 }
 

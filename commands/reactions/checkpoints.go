@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"sync/atomic"
 	"time"
 
 	"github.com/google/uuid"
@@ -29,6 +30,35 @@ type Checkpoints struct {
 	Clock     commands.Clock
 	Logger    *slog.Logger
 	Build     string // revision of this binary, for metadata
+
+	trouble atomic.Pointer[string]
+}
+
+// Trouble says, to anyone, why the last checkpoint was not signed or not cosigned; empty while all is well, and before the first look.
+func (c *Checkpoints) Trouble() string {
+	if said := c.trouble.Load(); said != nil {
+		return *said
+	}
+	return ""
+}
+
+// describe is what Trouble says of an error, which may name machines.
+func describe(err error) string {
+	var (
+		rolledBack *commands.RolledBackError
+		forgotten  *commands.ForgottenTreeError
+	)
+	switch {
+	case err == nil:
+		return ""
+	case errors.As(err, &rolledBack):
+		return "no checkpoint is signed: the keys have signed a tree that this log does not lead to; the log of the server says what to do"
+	case errors.As(err, &forgotten):
+		return "no checkpoint is signed: what was signed last is not known, because the file signed-tree is missing; the log of the server says what to do"
+	case errors.Is(err, receipt.ErrCannotSign):
+		return "no checkpoint is signed: there is no key to sign with"
+	}
+	return "the last checkpoint could not be signed, or a witness did not cosign it; it is tried again, and the log of the server says why"
 }
 
 // Run signs and has cosigned until the context ends, and then returns nil.
@@ -36,9 +66,12 @@ func (c *Checkpoints) Run(ctx context.Context) error {
 	failed := ""
 	for {
 		more, err := c.Look(ctx)
-		switch {
-		case ctx.Err() != nil:
+		if ctx.Err() != nil {
 			return nil
+		}
+		said := describe(err)
+		c.trouble.Store(&said)
+		switch {
 		case err == nil:
 			failed = ""
 		case errors.Is(err, receipt.ErrCannotSign): // whoever signs receipts says so
