@@ -51,7 +51,7 @@ type ProjectionHealth struct {
 	Name    string       `json:"name" doc:"Name of the read model"`
 	Version int          `json:"version" doc:"Version of its tables, from 1"`
 	Phase   engine.Phase `json:"phase" enum:"starting,running,retrying,standby,unwritten,paused,halted" doc:"What it is doing: starting, running, retrying (the database or an event fails for now), standby (another process writes it), unwritten (no process does), paused or halted"`
-	Lag     uint64       `json:"lag" doc:"Distance to the end of the log in the log's own units (bytes for the embedded log)"`
+	Lag     uint64       `json:"lag" doc:"Distance to the end of the log in the log's own units (events of an embedded log and of reckon node, bytes of another server)"`
 	Parked  int64        `json:"parked" doc:"Number of events set aside"`
 	Ready   bool         `json:"ready" doc:"True once it has reached what the log held when this process started"`
 	Detail  string       `json:"detail,omitempty" doc:"What is wrong, in words; left out when nothing is"`

@@ -250,6 +250,8 @@ func (s *service) describePart(p lifecycle.State) string {
 	switch {
 	case p.Name == transparencyPart && p.Healthy:
 		return s.checkpointTrouble()
+	case p.Phase == lifecycle.Ended && s.stopping.Load():
+		return "it has ended, as the process was told to stop"
 	case p.Phase == lifecycle.Ended:
 		return "it has ended"
 	case !p.Healthy:

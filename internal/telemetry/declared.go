@@ -32,7 +32,7 @@ type Declaration struct {
 var Declared = []Declaration{
 	{"reckon_build_info", Gauge, "Always 1; the build is the label.", []string{"build"}, everywhere + ", reckon node"},
 	{"reckon_ready", Gauge, "1 while /readyz is 200, else 0.", nil, everywhere + ", reckon node"},
-	{"reckon_dependency_up", Gauge, "1 while the dependency answers as it should, else 0: eventstore, database, identity, blobs, signing_key.", []string{"dependency"}, everywhere},
+	{"reckon_dependency_up", Gauge, "1 while the dependency answers as it should, else 0: eventstore, database, identity, blobs, signing_key. projections and parked events are 0 where how the read models and reactions are is not known, and absent while it is.", []string{"dependency"}, everywhere},
 	{"reckon_part_up", Gauge, "1 while the part of the process that works in the background runs, else 0.", []string{"part"}, everywhere},
 	{"reckon_part_restarts_total", Counter, "How often the part was begun again since the process started.", []string{"part"}, everywhere},
 	{"reckon_collect_failed_total", Counter, "Scrapes in which these figures could not be read, and were left out.", []string{"figures"}, everywhere},
@@ -40,7 +40,7 @@ var Declared = []Declaration{
 	{"reckon_http_request_seconds", Histogram, "Time to answer an HTTP request, by route template.", []string{"method", "route", "status"}, whereAPI},
 	{"reckon_http_problems_total", Counter, "Error answers by their code (docs/errors.md); rate_limited, too_many_evaluations, daily_allowance_spent and saturated are refusals by a limit.", []string{"code"}, whereAPI},
 
-	{"reckon_projection_lag_positions", Gauge, "Distance of the read model to the end of the log in the log's own units: events of an embedded log, bytes of another.", []string{"projection", "version"}, everywhere},
+	{"reckon_projection_lag_positions", Gauge, "Distance of the read model to the end of the log in the log's own units: events of an embedded log and of reckon node, bytes of another server.", []string{"projection", "version"}, everywhere},
 	{"reckon_projection_lag_seconds", Gauge, "Age of the oldest event that the read model has not applied; 0 at the end of the log.", []string{"projection", "version"}, everywhere},
 	{"reckon_projection_phase", Gauge, "1 for the phase that the read model is in (docs/operating.md#phases), 0 for the others.", []string{"projection", "version", "phase"}, everywhere},
 	{"reckon_projection_ready", Gauge, "1 once the read model has reached what the log held when this process started, or when it was built anew.", []string{"projection", "version"}, everywhere},
@@ -60,7 +60,7 @@ var Declared = []Declaration{
 	{"reckon_runner_running", Gauge, "Jobs that this process runs.", nil, whereEval},
 	{"reckon_heartbeat_age_seconds", Gauge, "Time since the last heartbeat was written; 0 while none is needed, because nothing is held or nobody could read it.", nil, whereEval},
 
-	{"reckon_workers_busy", Gauge, "Workers that evaluate or check.", []string{"pool"}, whereEval},
+	{"reckon_workers_busy", Gauge, "Workers that evaluate or check for requests; jobs have workers of their own (reckon_runner_running).", []string{"pool"}, whereEval},
 	{"reckon_workers_awaited", Gauge, "Evaluations or checks that wait for a worker.", []string{"pool"}, whereEval},
 	{"reckon_sessions_live", Gauge, "Sessions that this process owns.", nil, whereEval},
 	{"reckon_session_memory_bytes", Gauge, "Memory that the workers of all sessions hold.", nil, whereEval},

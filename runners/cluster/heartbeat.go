@@ -119,7 +119,8 @@ func (h *Heartbeat) WaitUntilConnected(ctx context.Context) error {
 	}
 }
 
-func (h *Heartbeat) setIsolated(isolated bool) {
+// setIsolated reports whether it was otherwise before.
+func (h *Heartbeat) setIsolated(isolated bool) bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	switch {
@@ -128,7 +129,10 @@ func (h *Heartbeat) setIsolated(isolated bool) {
 	case !isolated && h.connected != nil:
 		close(h.connected)
 		h.connected = nil
+	default:
+		return false
 	}
+	return true
 }
 
 func (h *Heartbeat) setWritten(at time.Time) {
@@ -186,7 +190,9 @@ func (h *Heartbeat) writeWhileHolding(ctx context.Context) {
 		cancel()
 		switch {
 		case err == nil:
-			h.setIsolated(false)
+			if h.setIsolated(false) {
+				h.Logger.Info("heartbeats are written again", "stream", runner.Stream(h.Runner))
+			}
 			h.setWritten(begun)
 			deadline.Reset(max(1, killAfter-time.Since(begun)))
 		case ctx.Err() == nil:
@@ -206,9 +212,10 @@ func (h *Heartbeat) isolateAtDeadline(deadline *time.Timer, killAfter time.Durat
 	for {
 		select {
 		case <-deadline.C:
-			h.Logger.Error("no heartbeat could be written: killing all jobs and sessions of this process before others take them over",
-				"stream", runner.Stream(h.Runner), "for", killAfter)
-			h.setIsolated(true)
+			if h.setIsolated(true) {
+				h.Logger.Error("no heartbeat could be written: killing all jobs and sessions of this process before others take them over",
+					"stream", runner.Stream(h.Runner), "for", killAfter)
+			}
 			h.OnIsolated()
 			deadline.Reset(killAfter)
 		case <-done:
