@@ -577,6 +577,22 @@ func FuzzReader(f *testing.F) {
 	b := small(f)
 	f.Add(b)
 	f.Add(bytes.ReplaceAll(b, []byte(`"link"`), []byte(`"lonk"`)))
+	damaged := f.TempDir()
+	makeLog(f, damaged, func(l *eventlog.Log) {
+		if _, err := l.Append(f.Context(), "s", eventlog.Any(), []eventlog.Proposed{{ID: uuid.New(), Type: "t", Data: []byte("{}")}, {ID: uuid.New(), Type: "t"}}); err != nil {
+			f.Fatal(err)
+		}
+	})
+	segment := filepath.Join(damaged, "segments", strings.Repeat("0", 20)+".seg")
+	content, err := os.ReadFile(segment)
+	if err != nil {
+		f.Fatal(err)
+	}
+	content[len(content)/2] ^= 1
+	if err := os.WriteFile(segment, content, 0o600); err != nil {
+		f.Fatal(err)
+	}
+	f.Add(exported(f, damaged, export.Selection{SkipDamaged: true}))
 	f.Add([]byte(`{"format":"reckon-export","version":1,"after":0}` + "\n" +
 		`{"position":9,"stream":"s","revision":0,"id":"00000000-0000-0000-0000-000000000001","type":"t","created":"2026-11-22T21:17:34.3610286Z","content_type":"application/json","data":{}}` + "\n"))
 	f.Fuzz(func(t *testing.T, b []byte) {
