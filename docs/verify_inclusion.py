@@ -19,7 +19,7 @@ def opened(note, log, witnesses=()):  # size and root of a checkpoint that the l
                 time = b"cosignature/v1\ntime %d\n" % int.from_bytes(signature[4:12], "big") if kind == b"\4" else b""
                 Ed25519PublicKey.from_public_bytes(public).verify(signature[12 if time else 4:], time + body)
                 signed.add(vkey)
-    check(signed & set(keys) and text.split("\n")[0] == log["origin"], "the log has not signed it")
+    check(signed & set(keys) and text.split("\n")[0] == log["origin"], "no key of your transparency-log.json has signed it. If the file is older than the checkpoint, fetch it again: it must still have the keys you kept")
     check(signed >= set(witnesses), "not all of the witnesses have cosigned it")
     return int(text.split("\n")[1]), base64.b64decode(text.split("\n")[2])
 def root_of(leaves):  # RFC 6962, section 2.1
@@ -49,7 +49,7 @@ else:
     check(all(item[name] == found[name] for name in found), "the findings are not the certificate's")
     proved = {"certificate_id": item["certificate_id"], "verdict": item["verdict"], "sha256 of the export": item["export"]["sha256"], "checker's revision": item["checker"]["rev"], "created_at": item["created_at"]}
     leaf, proved = ["certificate", *proved.values(), sha(inclusion["findings"].encode()).hex()], {**proved, **found}
-(head, note), witnesses, leaf = inclusion["tlog_proof"].split("\n\n", 1), {key for key in sys.argv[5:] if key}, "\n".join(["reckon leaf v1", *leaf, ""])
+(head, note), witnesses, leaf = inclusion["tlog_proof"].split("\n\n", 1), {key or sys.exit("not verified: the key of a witness is empty") for key in sys.argv[5:]}, "\n".join(["reckon leaf v1", *leaf, ""])
 (size, root), index, node_hash = opened(note, log, witnesses), int(head.split("\n")[2].removeprefix("index ")), sha(b"\0" + sha(leaf.encode()))
 at, last = index, size - 1
 for sibling in map(base64.b64decode, head.split("\n")[3:]):  # RFC 9162, section 2.1.3.2

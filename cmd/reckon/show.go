@@ -43,6 +43,9 @@ func (c *showCmd) Run() error {
 }
 
 func (c *showCmd) show(ctx context.Context, store *eventstore.Store) error {
+	if c.Stream == "" {
+		return errors.New("name the stream to show; `reckon tail` prints the names of those that are written to")
+	}
 	if c.At != nil && *c.At < 0 {
 		return fmt.Errorf("--at %d: revisions begin with 0", *c.At)
 	}

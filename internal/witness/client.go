@@ -116,6 +116,8 @@ func (c *Client) ask(ctx context.Context, p Peer, checkpoint transparency.Signed
 				return "", &AheadError{p.Key.name, size, checkpoint.Size}
 			}
 			c.learn(p, size)
+		case http.StatusForbidden:
+			return "", fmt.Errorf("it answers 403: %.200q. Give it every key of /.well-known/transparency-log.json", answer)
 		default:
 			return "", fmt.Errorf("it answers %d: %.200q", status, answer)
 		}

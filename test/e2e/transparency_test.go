@@ -144,6 +144,7 @@ func mustDiffer(t *testing.T, file func(string) string, first, second int64, wit
 	for name, arguments := range map[string][]string{
 		"another receipt":       {file(fmt.Sprintf("receipt-%d.json", second)), file(inclusion), file("keys.json"), file("log.json")},
 		"an unknown witness":    {file(receipt), file(inclusion), file("keys.json"), file("log.json"), strings.Replace(witness, "witness.example/1", "witness.example/2", 1)},
+		"no key of a witness":   {file(receipt), file(inclusion), file("keys.json"), file("log.json"), ""},
 		"a size":                {file(receipt), changed(t, file(inclusion), `\n2\n`, `\n3\n`), file("keys.json"), file("log.json")},
 		"an index":              {file(receipt), changed(t, file(inclusion), `\nindex 0\n`, `\nindex 1\n`), file("keys.json"), file("log.json")},
 		"an index beyond":       {file(receipt), changed(t, file(inclusion), `\nindex 0\n`, `\nindex 2\n`), file("keys.json"), file("log.json")},
@@ -159,6 +160,9 @@ func mustDiffer(t *testing.T, file func(string) string, first, second int64, wit
 			t.Errorf("%s without assertions: %v: %s", name, err, output)
 		}
 		t.Setenv("PYTHONOPTIMIZE", "")
+		if output, _ := offline(t, arguments...); name == "another log's key" && !strings.Contains(output, "fetch it again") {
+			t.Errorf("%s: %s", name, output)
+		}
 	}
 }
 
