@@ -386,7 +386,12 @@ func TestManyFirstCallsOfAUser(t *testing.T) {
 
 // TestCallsOfAllConnectionsAreCounted: connections that have many leave room for one that has few.
 func TestCallsOfAllConnectionsAreCounted(t *testing.T) {
-	r := start(t)
+	n, err := Open(Config{Dir: t.TempDir(), Listen: "127.0.0.1:0", patience: patience{request: time.Hour, refused: time.Hour, stranger: time.Hour}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { stop(t, n) })
+	r := &running{n, dial(t, n.ConnectionString())}
 	for range maxCalls/maxStreamsPerClient + 2 {
 		tcp, err := net.Dial("tcp", r.listener.Addr().String())
 		if err != nil {
