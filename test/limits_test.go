@@ -70,6 +70,7 @@ var limits = []limit{
 	{"qubits of a circuit by state vector, whatever the plan", "domain/circuit", "MaxQubits", "qubits", "400 `malformed_circuit`", "Jobs"},
 	{"qubits of a circuit of Clifford gates only", "domain/circuit", "MaxCliffordQubits", "qubits", "refused", "Jobs"},
 	{"rounds of one loop of a circuit", "domain/circuit", "MaxRounds", "rounds", "400 `malformed_circuit`", "Jobs"},
+	{"expression that the address of a page brings along", "readapi/workbench", "maxPrefilled", "bytes", "the form stays empty, and the page says so", "Lists"},
 	{"circuit that the pages draw while it is written", "readapi/workbench", "maxDrawnBytes", "bytes", "not drawn", "Jobs"},
 	{"gates of one", "readapi/workbench", "maxDrawnGates", "gates", "not drawn", "Jobs"},
 	{"qubits times columns of one", "readapi/workbench", "maxDrawnCells", "cells", "not drawn", "Jobs"},

@@ -2,7 +2,6 @@ package audit
 
 import (
 	"slices"
-	"strings"
 	"time"
 
 	"reckon/domain/account"
@@ -25,7 +24,7 @@ type UsageDay struct {
 	Jobs        int64  `json:"jobs"`        // that ended
 	Uploads     int64  `json:"uploads"`
 	UploadBytes int64  `json:"upload_bytes"`
-	LogBytes    int64  `json:"log_bytes"`  // data of the account's events
+	LogBytes    int64  `json:"log_bytes"`  // data of the events that name the account, and of those that name none in streams where one names it
 	BlobBytes   int64  `json:"blob_bytes"` // that the events name, uploads included, each time they do
 }
 
@@ -48,13 +47,13 @@ type Usage struct {
 	account  string
 	from, to string // UTC days; empty: no bound
 	days     map[string]*UsageDay
-	jobs     map[string]bool // of the account
+	streams  map[string]bool // where an event names the account
 	known    bool            // the log has registered the account
 }
 
 // NewUsage counts from a UTC day (YYYY-MM-DD) up to and without another; empty is no bound.
 func NewUsage(account, from, to string) *Usage {
-	return &Usage{account: account, from: from, to: to, days: map[string]*UsageDay{}, jobs: map[string]bool{}}
+	return &Usage{account: account, from: from, to: to, days: map[string]*UsageDay{}, streams: map[string]bool{}}
 }
 
 // Known tells whether the log has registered the account.
@@ -89,10 +88,10 @@ func (u *Usage) Take(it *Item) {
 	if e, ok := it.Event.(account.Registered); ok && e.Account == u.account {
 		u.known = true
 	}
-	used, day := u.used(it.Recorded)
-	if used == nil {
+	if !u.owns(it.Recorded) {
 		return
 	}
+	used, day := usedBy(it.Recorded)
 	used.LogBytes = int64(it.DataBytes)
 	if day < u.from || u.to != "" && day >= u.to {
 		return
@@ -102,21 +101,27 @@ func (u *Usage) Take(it *Item) {
 		sum = &UsageDay{Day: day}
 		u.days[day] = sum
 	}
-	sum.add(*used)
+	sum.add(used)
 }
 
-// used is what one event stands for, and the day; nil where it is not the account's.
-func (u *Usage) used(r event.Recorded) (used *UsageDay, day string) {
-	day = r.Metadata.At.UTC().Format(time.DateOnly)
-	mine := func(account string, d UsageDay) (*UsageDay, string) {
-		if account != u.account {
-			return nil, ""
-		}
-		return &d, day
+// owns tells whether an event is the account's: it names the account, or it names none and its stream has an earlier one that does.
+func (u *Usage) owns(r event.Recorded) bool {
+	if r.Event == nil {
+		return false
 	}
+	_, account := addressOf(r.Event)
+	if account == u.account {
+		u.streams[r.Stream] = true
+	}
+	return account == u.account || account == "" && u.streams[r.Stream]
+}
+
+// usedBy is what one event stands for, and the day: that of its command, or of the slots.
+func usedBy(r event.Recorded) (d UsageDay, day string) {
+	day = r.Metadata.At.UTC().Format(time.DateOnly)
 	switch e := r.Event.(type) {
 	case run.Evaluated:
-		d := UsageDay{Evaluations: 1, EngineMS: e.ExecutionMS, BlobBytes: blobBytes(e.Expression, e.Answer, e.InputForm)}
+		d = UsageDay{Evaluations: 1, EngineMS: e.ExecutionMS, BlobBytes: blobBytes(e.Expression, e.Answer, e.InputForm)}
 		if e.Stdout != nil {
 			d.BlobBytes += blobBytes(*e.Stdout)
 		}
@@ -126,53 +131,28 @@ func (u *Usage) used(r event.Recorded) (used *UsageDay, day string) {
 		if e.Check != nil {
 			d.Checks, d.CheckMS = 1, e.Check.ElapsedMS
 		}
-		return mine(e.Account, d)
 	case run.TimedOut:
-		return mine(e.Account, UsageDay{Evaluations: 1, EngineMS: e.BudgetMS, BlobBytes: blobBytes(e.Expression)})
+		d = UsageDay{Evaluations: 1, EngineMS: e.BudgetMS, BlobBytes: blobBytes(e.Expression)}
 	case run.Failed:
-		return mine(e.Account, UsageDay{Evaluations: 1, EngineMS: e.ExecutionMS, BlobBytes: blobBytes(e.Expression)})
+		d = UsageDay{Evaluations: 1, EngineMS: e.ExecutionMS, BlobBytes: blobBytes(e.Expression)}
 	case run.Verified:
-		return mine(e.Account, UsageDay{Checks: 1, CheckMS: e.ElapsedMS})
+		d = UsageDay{Checks: 1, CheckMS: e.ElapsedMS}
 	case slots.Spent:
-		day = e.Day
-		return mine(e.Submission.Account, UsageDay{Slots: 1, BlobBytes: blobBytes(e.Submission.Payload)})
+		d, day = UsageDay{Slots: 1, BlobBytes: blobBytes(e.Submission.Payload)}, e.Day
 	case slots.Refunded:
-		// The stream is slots-<account>-<day>.
-		of, isSlots := strings.CutPrefix(r.Stream, "slots-")
-		if cut := len(of) - len("-"+time.DateOnly); isSlots && cut > 0 {
-			day = of[cut+1:]
-			return mine(of[:cut], UsageDay{Refunds: 1})
-		}
+		d, day = UsageDay{Refunds: 1}, r.Stream[max(0, len(r.Stream)-len(time.DateOnly)):] // slots-<account>-<day>
 	case upload.Stored:
-		return mine(e.Account, UsageDay{Uploads: 1, UploadBytes: e.Blob.Bytes, BlobBytes: e.Blob.Bytes})
-	case job.WasQueued:
-		if e.Account == u.account {
-			u.jobs[e.JobID] = true
-		}
-		return mine(e.Account, UsageDay{})
+		d = UsageDay{Uploads: 1, UploadBytes: e.Blob.Bytes, BlobBytes: e.Blob.Bytes}
 	case job.HasSucceeded:
-		return u.ended(e.JobID, day, blobBytes(e.Output, e.Result))
+		d = UsageDay{Jobs: 1, BlobBytes: blobBytes(e.Output, e.Result)}
 	case job.HasFailed:
-		return u.ended(e.JobID, day, blobBytes(e.Output, e.Result))
+		d = UsageDay{Jobs: 1, BlobBytes: blobBytes(e.Output, e.Result)}
 	case job.HasTimedOut:
-		return u.ended(e.JobID, day, blobBytes(e.Output, e.Result))
-	case job.WasCancelled:
-		return u.ended(e.JobID, day, 0)
-	case job.WasLost:
-		return u.ended(e.JobID, day, 0)
+		d = UsageDay{Jobs: 1, BlobBytes: blobBytes(e.Output, e.Result)}
+	case job.WasCancelled, job.WasLost:
+		d = UsageDay{Jobs: 1}
 	}
-	if r.Event == nil {
-		return nil, ""
-	}
-	_, account := addressOf(r.Event)
-	return mine(account, UsageDay{})
-}
-
-func (u *Usage) ended(jobID, day string, blobBytes int64) (*UsageDay, string) {
-	if !u.jobs[jobID] {
-		return nil, ""
-	}
-	return &UsageDay{Jobs: 1, BlobBytes: blobBytes}, day
+	return d, day
 }
 
 func blobBytes(texts ...event.Text) (n int64) {

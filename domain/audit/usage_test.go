@@ -3,6 +3,7 @@ package audit_test
 import (
 	"encoding/json"
 	"slices"
+	"strings"
 	"testing"
 
 	"reckon/domain"
@@ -24,6 +25,28 @@ func usageOf(t *testing.T, l *audittest.Log, account, from, to string) *audit.Us
 	return u
 }
 
+// ownedBy are the streams with an event whose data names an account.
+func ownedBy(t *testing.T, l *audittest.Log, account string) (streams []string) {
+	t.Helper()
+	for _, s := range l.Stored(t) {
+		if strings.Contains(string(s.Data), account) {
+			streams = append(streams, s.Stream)
+		}
+	}
+	return streams
+}
+
+// dataIn is the length of all data in streams, in bytes.
+func dataIn(t *testing.T, l *audittest.Log, streams []string) (bytes int64) {
+	t.Helper()
+	for _, s := range l.Stored(t) {
+		if slices.Contains(streams, s.Stream) {
+			bytes += int64(len(s.Data))
+		}
+	}
+	return bytes
+}
+
 // TestUsage: given the true log, then each account's days are what was done on them.
 func TestUsage(t *testing.T) {
 	l := audittest.True()
@@ -33,8 +56,8 @@ func TestUsage(t *testing.T) {
 	if total.Evaluations != 6 || total.EngineMS != 3+3+3000+0+1+1 || total.Checks != 2 || total.Slots != 9 || total.Refunds != 4 || total.Jobs != 7 || total.Uploads != 2 || total.UploadBytes != 2*int64(len("the export\n")) {
 		t.Errorf("%+v", total)
 	}
-	if total.LogBytes == 0 || total.BlobBytes == 0 {
-		t.Errorf("no bytes: %+v", total)
+	if own := dataIn(t, l, ownedBy(t, l, audittest.Alice)); total.LogBytes != own || own == 0 || total.BlobBytes == 0 {
+		t.Errorf("%d bytes of the data of her streams: %+v", own, total)
 	}
 	days := u.Days()
 	if !slices.IsSortedFunc(days, func(a, b audit.UsageDay) int { return len(a.Day) - len(b.Day) }) || days[0].Day != "2026-08-01" || days[0].Slots != 3 || days[0].Refunds != 1 {

@@ -20,7 +20,7 @@ type BurstSummary struct {
 	Checks      int64        `json:"checks" minimum:"0" doc:"Checks of stored runs on request"`
 	Failures    int64        `json:"failures" minimum:"0" doc:"Runs that timed out or failed, and jobs that failed, timed out or were lost without a run"`
 	Verified    int64        `json:"verified" minimum:"0" doc:"Activities with the verdict verified: automatic checks, requested checks and certificates"`
-	Refuted     int64        `json:"refuted" minimum:"0" doc:"Activities with the verdict refuted"`
+	Refuted     int64        `json:"refuted" minimum:"0" doc:"Activities with the verdict refuted: checks. A rejected certificate refutes nothing"`
 	FirstRunID  *int64       `json:"first_run_id" minimum:"1" maximum:"9007199254740991" doc:"The first run by time; null when no run ended in it"`
 	LastRunID   *int64       `json:"last_run_id" minimum:"1" maximum:"9007199254740991" doc:"The last run by time; null when no run ended in it"`
 	Preview     string       `json:"preview" doc:"Label of the first activity, at most 200 bytes"`

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"html/template"
+	"net/http"
 
 	"reckon/domain/circuit"
 	"reckon/internal/httpkit"
@@ -31,8 +32,8 @@ type diagramShown struct {
 	Submitted     bool   // it is the circuit of a job
 }
 
-// draw reads a circuit as the form has it, and draws it. Nothing is submitted.
-func (v *visit) draw(text string) diagramShown {
+// draw reads a circuit of at most so many qubits as the form has it, and draws it. Nothing is submitted.
+func (v *visit) draw(text string, qubits int) diagramShown {
 	if len(text) > maxDrawnBytes {
 		return diagramShown{Problem: "It is too long to be drawn here.", Drawable: true}
 	}
@@ -50,7 +51,7 @@ func (v *visit) draw(text string) diagramShown {
 		return diagramShown{Problem: "Nobody waits for it any more."}
 	}
 	limits := circuit.DefaultLimits()
-	limits.Gates, limits.Qubits, limits.CliffordQubits = maxDrawnGates, circuit.MaxQubits, circuit.MaxCliffordQubits
+	limits.Gates, limits.Qubits, limits.CliffordQubits = maxDrawnGates, qubits, circuit.MaxCliffordQubits
 	read, err := circuit.Parse(document, limits)
 	if err != nil {
 		return refusedDrawing(err)
@@ -61,6 +62,21 @@ func (v *visit) draw(text string) diagramShown {
 	}
 	return diagramShown{Qubits: read.Qubits(), Gates: len(diagram.Words), Words: diagram.Words, Noise: diagram.Noise, Channels: diagram.Channels,
 		SVG: template.HTML(diagram.SVG)} //nolint:gosec // an image of our own, whose texts are escaped
+}
+
+// qubits is how many a circuit may have that is submitted here: those of the reader's plan, and of any where nobody is signed in.
+func (v *visit) qubits() int {
+	var catalogue plansShown
+	if plan := v.who().Plan; plan != "" {
+		if _, problem := v.ask(http.MethodGet, "/billing/plans", nil, &catalogue); problem == nil {
+			for _, p := range catalogue.Plans {
+				if p.Plan == plan {
+					return int(min(p.Qubits, circuit.MaxQubits))
+				}
+			}
+		}
+	}
+	return circuit.MaxQubits
 }
 
 func refusedDrawing(err error) diagramShown {
@@ -81,7 +97,7 @@ func (v *visit) drawForm() {
 	page := jobsShown{Form: jobForm{Kind: "qsim", Circuit: v.field("circuit"), Key: v.field("key")}}
 	s := shown{Title: "A circuit", Section: "jobs"}
 	if v.who().SignedIn {
-		page.Diagram = v.draw(page.Form.Circuit)
+		page.Diagram = v.draw(page.Form.Circuit, v.qubits())
 	} else {
 		s.Problem = &refusal{Problem: *httpkit.Unauthenticated.Problem("circuits are drawn for those who are signed in")}
 	}

@@ -29,12 +29,13 @@ var examples = []example{
 
 // evaluateShown is what the first page shows.
 type evaluateShown struct {
-	Expression string // in the form
-	SessionID  string
-	Sessions   []sessionRow
-	Examples   []example
-	Notebook   *notebook // of the session, as the history has it; nil: there is none to show
-	Cells      []cell
+	Expression   string // in the form
+	NotPrefilled bool   // the address brought one that is too long, or no text
+	SessionID    string
+	Sessions     []sessionRow
+	Examples     []example
+	Notebook     *notebook // of the session, as the history has it; nil: there is none to show
+	Cells        []cell
 }
 
 type sessionRow struct {
@@ -77,7 +78,7 @@ type applied struct {
 func (v *visit) evaluatePage() {
 	page := evaluateShown{Examples: examples, Expression: v.r.URL.Query().Get("e"), SessionID: v.r.URL.Query().Get("session_id")}
 	if len(page.Expression) > maxPrefilled || !utf8.ValidString(page.Expression) {
-		page.Expression = ""
+		page.Expression, page.NotPrefilled = "", true
 	}
 	v.showEvaluate(page, nil)
 }

@@ -80,8 +80,11 @@ func TestPrices(t *testing.T) {
 // TestProblemsSayItOnce: what the detail says is not repeated for its field, and seconds are written as people do.
 func TestProblemsSayItOnce(t *testing.T) {
 	r := refusal{Problem: *httpkit.InvalidRequest.Problem("limit must be at most 5").WithField("query.limit", "must be at most 5").WithField("query.q", "is too long"), Wait: "58638"}
-	if further := r.Further(); len(further) != 1 || further[0].Location != "query.q" {
+	if further := r.Further(); len(further) != 1 || further[0].Location != "q" {
 		t.Errorf("%+v", further)
+	}
+	if said := (&refusal{Problem: *httpkit.InvalidRequest.Problem("query.from must be a date; body.x[1] too; my.body too")}).Said(); said != "from must be a date; x[1] too; my.body too" {
+		t.Errorf("%q", said)
 	}
 	if r.Patience() != 58_638_000 || (&refusal{}).Patience() != 0 {
 		t.Errorf("%d", r.Patience())

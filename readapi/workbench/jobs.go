@@ -76,7 +76,7 @@ func (v *visit) jobsPage() { v.showJobs(newJobForm(), "", nil) }
 // who reads the page now unless of is somebody else.
 func (v *visit) showJobs(form jobForm, of reader, refused *refusal) {
 	filter, asked := v.given("status", "kind", "before"), url.Values{"limit": {"50"}}
-	page := jobsShown{Filter: filter, Here: v.r.URL.RequestURI(), Form: form, Diagram: v.draw(form.Circuit)}
+	page := jobsShown{Filter: filter, Here: v.r.URL.RequestURI(), Form: form, Diagram: v.draw(form.Circuit, v.qubits())}
 	for name, value := range filter {
 		asked.Set(name, value)
 	}
@@ -235,7 +235,7 @@ func (v *visit) givenTo(job jobRow) (*submitted, *refusal) {
 	case "evaluate", "proof":
 	case "qsim":
 		if v.r.Header.Get("HX-Request") == "" { // what htmx asks for is the part above, again and again
-			given.Diagram = v.draw(string(given.Circuit))
+			given.Diagram = v.draw(string(given.Circuit), circuit.MaxQubits)
 		}
 		given.Diagram.Submitted = true
 	default:

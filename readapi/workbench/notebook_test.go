@@ -177,6 +177,8 @@ func TestCircuitsAreDrawnWhileTheyAreWritten(t *testing.T) {
 	b.Has("#diagram", "<b>")
 	b.Fill("#circuit", `OPENQASM 3; include "stdgates.inc"; qubit[30] q; for int i in [0:200] { h q[0]; }`)
 	b.Has("#diagram", "too large to be drawn here")
+	b.Fill("#circuit", `{"qubits": 21, "gates": [{"gate": "t", "target": 0}]}`)
+	b.Has("#diagram", "at most 20 qubits, not 21") // of the free plan, as the submission would say
 	b.Fill("#circuit", strings.Repeat(" ", 40_000)+"{}")
 	b.Has("#diagram", "too long to be drawn here")
 	b.Fill("#circuit", `{"qubits": 1, "gates": [{"gate": "bit_flip", "target": 0, "p": 0.1}]}`)

@@ -8,6 +8,7 @@ import (
 	"html/template"
 	"io/fs"
 	"net/http"
+	"regexp"
 	"strings"
 	"unicode/utf8"
 
@@ -164,10 +165,17 @@ func (r *refusal) Patience() int64 {
 	return seconds * 1000
 }
 
-// Further are the errors of fields that the detail does not say already.
+// partOfRequest is what the API's names of fields begin with; a page names its own fields.
+var partOfRequest = regexp.MustCompile(`\b(?:query|body)\.`)
+
+// Said is the detail for a reader of pages.
+func (r *refusal) Said() string { return partOfRequest.ReplaceAllString(r.Detail, "") }
+
+// Further are the errors of fields that the detail does not say already, for a reader of pages.
 func (r *refusal) Further() (further []httpkit.FieldError) {
 	for _, e := range r.Errors {
 		if !strings.Contains(r.Detail, e.Message) {
+			e.Location = partOfRequest.ReplaceAllString(e.Location, "")
 			further = append(further, e)
 		}
 	}

@@ -178,6 +178,11 @@ func TestStopping(t *testing.T) {
 func TestPagesAndTheirPolicy(t *testing.T) {
 	s := apitest.Start(t, apitest.Options{})
 	user := s.NewUser(t)
+	for expression, brought := range map[string]bool{"1%2B1": true, strings.Repeat("x", 4000): true, strings.Repeat("x", 4001): false, "%FF": false} {
+		if page := string(s.Do(t, http.MethodGet, "/?e="+expression, "").OK(t).Body); strings.Contains(page, "The address brought") == brought {
+			t.Errorf("%.10s…: that it was brought should be %t", expression, brought)
+		}
+	}
 	for path, want := range map[string][2]int{ // without a session, with one
 		"/": {200, 200}, "/?e=x%3Cy": {200, 200}, "/sign-in": {200, 200}, "/sign-up": {200, 200}, "/sign-in?next=%2Fplans": {200, 200}, "/runs/1": {401, 404}, "/runs/x": {404, 404}, "/runs/%3Cscript%3E": {404, 404},
 		"/history": {401, 200}, "/history?verdict=verified&query=%3C&status=": {401, 200}, "/history?status=nonsense": {401, 400}, "/history?from=x": {401, 400}, "/history?before=x": {401, 400}, "/jobs": {401, 200}, "/jobs?kind=qsim&status=lost": {401, 200}, "/jobs/x": {401, 404},
@@ -431,6 +436,9 @@ func TestTokensAreMadeAndRevoked(t *testing.T) {
 	b.Click(`input[value="history:read"]`)
 	b.Click(`button[value="mint"]`)
 	secret := b.Text("#token")
+	b.Eval(`(navigator.clipboard.writeText = text => { window.copied = text; return Promise.resolve() }, "")`) // headless pages may not write the real one
+	b.Click(`button[aria-label="Copy the token"]`)
+	b.Until(`window.copied === document.querySelector("#token").textContent && document.querySelector("[data-once]").textContent.includes("Copied.")`)
 	s.Do(t, http.MethodGet, "/api/history", "", "Authorization", "Bearer "+secret).OK(t)
 	s.Do(t, http.MethodGet, "/api/jobs", "", "Authorization", "Bearer "+secret).Want(t, httpkit.InsufficientScope)
 	b.Go(s.URL + "/account")
@@ -438,7 +446,7 @@ func TestTokensAreMadeAndRevoked(t *testing.T) {
 		t.Error("the secret is shown again")
 	}
 	b.Has("main", "<b>laptop")
-	b.Click(`button[aria-label="Revoke the token <b>laptop"]`)
+	b.Click(`button[aria-label="Revoke the token <b>laptop that ends in ` + secret[len(secret)-4:] + `"]`)
 	b.Has("main", "The token is revoked")
 	s.Do(t, http.MethodGet, "/api/history", "", "Authorization", "Bearer "+secret).Want(t, httpkit.InvalidToken)
 	clean(t, b)
@@ -463,14 +471,17 @@ func TestBursts(t *testing.T) {
 	b.Has("main", "6 evaluations")
 	sound(t, b, "bursts")
 	b.Click("td a")
-	b.Until(`document.querySelectorAll("svg.timeline path").length === 6`)
+	b.Until(`document.querySelectorAll("svg.timeline path:not(.cross)").length === 6`)
 	b.Has("main", "evaluation")
+	if told := b.Eval(`[..."good bad open".split(" ").map(kind => document.querySelectorAll("svg.timeline path." + kind).length), document.querySelectorAll("svg.timeline path.bad + path.cross").length].join(" ")`); told != "0 1 5 1" {
+		t.Errorf("marks verified, bad, others, crossed: %s", told)
+	}
 	if made := b.Eval(`document.querySelectorAll("td b").length + ""`); made != "0" {
 		t.Error("a label became markup")
 	}
 	sound(t, b, "a burst")
 	b.Click("a.zoom:nth-of-type(2)") // closer to the beginning
-	b.Until(`document.querySelectorAll("svg.timeline path").length < 6 && document.activeElement.matches("a.zoom")`)
+	b.Until(`document.querySelectorAll("svg.timeline path:not(.cross)").length < 6 && document.activeElement.matches("a.zoom")`)
 	clean(t, b)
 	closer := b.Eval(`document.querySelector("a.zoom").getAttribute("href")`)
 	if page := user.Do(t, http.MethodGet, closer, "").OK(t); !strings.Contains(string(page.Body), "<svg class=\"timeline\"") {
@@ -753,7 +764,7 @@ func TestTimelineByPointerAndKeys(t *testing.T) {
 	b.Go(s.URL + "/bursts")
 	b.Until(`document.querySelector("td a") || (location.reload(), false)`)
 	b.Click("td a")
-	b.Until(`document.querySelectorAll("svg.timeline path").length === 8 && document.querySelectorAll("svg.timeline .pause").length === 1`)
+	b.Until(`document.querySelectorAll("svg.timeline path:not(.cross)").length === 8 && document.querySelectorAll("svg.timeline .pause").length === 1`)
 	b.Until(`document.querySelector("svg.timeline").textContent.includes("2 min 19 sec")`)
 	b.Eval(`(document.querySelector("svg.timeline").scrollIntoView(), "")`)
 	span := func() (begin, end int) {

@@ -218,18 +218,35 @@ async function upload(file) {
     say(said, `${file.name}: ${new Intl.NumberFormat().format(body.export_bytes)} bytes, Lean ${body.lean?.version ?? "of no version given"}, SHA-256 ${body.export_sha256}`);
     $("#declarations").focus();
   } catch (error) {
-    if (!signal.aborted) say(said, `${file.name} was not taken: ${error.message}`);
+    if (!signal.aborted) say(said, `${file.name} was not taken: ${error instanceof TypeError ? "the service cannot be reached" : error.message}`); // fetch fails with a TypeError
   }
+}
+
+/** Uploads the file that was chosen; of several none, because a check is about one. */
+function uploadOne(files) {
+  if (files.length > 1) say($("#uploaded"), `${files.length} files: choose one, a check is about one export.`);
+  else if (files[0]) upload(files[0]);
+}
+
+// What is to be taken along has a button that copies it, where the browser lets pages copy.
+for (const text of navigator.clipboard ? $$("pre[data-copy]") : []) {
+  const button = document.createElement("button"), said = document.createElement("span");
+  Object.assign(button, { type: "button", className: "copy", textContent: "Copy", ariaLabel: `Copy ${text.dataset.copy}` });
+  Object.assign(said, { className: "small", role: "status" });
+  button.addEventListener("click", async () => {
+    say(said, await navigator.clipboard.writeText(text.textContent).then(() => "Copied.", () => "It was not copied: select it."));
+  });
+  text.after(button, " ", said);
 }
 
 const drop = $("#drop");
 if (drop) {
-  $("#file").addEventListener("change", (event) => event.target.files[0] && upload(event.target.files[0]));
+  $("#file").addEventListener("change", (event) => uploadOne(event.target.files));
   for (const kind of ["dragover", "dragleave", "drop"]) {
     drop.addEventListener(kind, (event) => {
       event.preventDefault();
       drop.classList.toggle("over", kind === "dragover");
-      if (kind === "drop" && event.dataTransfer.files[0]) upload(event.dataTransfer.files[0]);
+      if (kind === "drop") uploadOne(event.dataTransfer.files);
     });
   }
 }
