@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"log/slog"
 	"net/http"
 	"strconv"
 	"sync"
@@ -28,8 +27,9 @@ type Health struct {
 	// nil: never.
 	Stopping func() bool
 	// Walls are the boundaries around the engine's workers; nil where this process runs none.
-	Walls  func() []Wall
-	Logger *slog.Logger
+	Walls func() []Wall
+	// Outages logs what is wrong with dependencies.
+	Outages *Outages
 }
 
 // Dependency is something the service does not work without.
@@ -213,10 +213,11 @@ func (h Health) ask(ctx context.Context) []dependencyHealth {
 	for i, d := range h.Dependencies {
 		group.Go(func() {
 			answers[i] = dependencyHealth{Name: d.Name, Ready: true}
-			if err := d.Check(ctx); err != nil {
+			err := d.Check(ctx)
+			if err != nil {
 				answers[i].Ready, answers[i].Detail = false, h.describe(d, err)
-				h.Logger.WarnContext(ctx, "not ready", "dependency", d.Name, "error", err)
 			}
+			h.Outages.found(ctx, d.Name, err)
 		})
 	}
 	group.Wait()

@@ -1,19 +1,23 @@
 package readapi
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"log/slog"
 	"maps"
+	"slices"
+	"strings"
 	"testing"
 	"testing/synctest"
+	"time"
 )
 
 // A log that does not answer uses up the time of what asks it; the database, which answers, is not said to be silent.
 func TestReadinessBlamesWhatIsSilent(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		health := Health{
-			IsAway: func(err error) bool { return errors.Is(err, context.DeadlineExceeded) }, Logger: slog.New(slog.DiscardHandler),
+			IsAway: func(err error) bool { return errors.Is(err, context.DeadlineExceeded) }, Outages: NewOutages(slog.New(slog.DiscardHandler), time.Now),
 			Dependencies: []Dependency{
 				{Name: "log", Part: "the event log", Check: func(ctx context.Context) error { <-ctx.Done(); return ctx.Err() }},
 				{Name: "database", Part: "the database", Check: func(ctx context.Context) error { return ctx.Err() }},
@@ -29,6 +33,36 @@ func TestReadinessBlamesWhatIsSilent(t *testing.T) {
 		}
 		if want := map[string]bool{"log": true, "database": false, "projections": true}; !maps.Equal(silent, want) {
 			t.Errorf("silent are %v, want %v", silent, want)
+		}
+	})
+}
+
+// TestOutagesAreLoggedOnce: given a dependency that is asked about a hundred times a second for ten minutes while it is away, then it is
+// logged once a minute, and that it is back once.
+func TestOutagesAreLoggedOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var written bytes.Buffer
+		outages := NewOutages(slog.New(slog.NewTextHandler(&written, nil)), time.Now)
+		ask := func(err error, seconds int) (lines []string) {
+			written.Reset()
+			for range seconds * 100 {
+				outages.found(t.Context(), "log", err)
+				outages.found(t.Context(), "database", nil)
+				time.Sleep(10 * time.Millisecond)
+			}
+			return slices.Collect(strings.Lines(written.String()))
+		}
+		if lines := ask(nil, 10); len(lines) != 0 {
+			t.Errorf("all is well: %q", lines)
+		}
+		if lines := ask(errors.New("away"), 600); len(lines) != 10 || !strings.Contains(lines[9], `msg="not ready" dependency=log error=away`) {
+			t.Errorf("ten minutes away: %q", lines)
+		}
+		if lines := ask(nil, 10); len(lines) != 1 || !strings.Contains(lines[0], `msg="ready again" dependency=log after=10m0s`) {
+			t.Errorf("back: %q", lines)
+		}
+		if lines := ask(errors.New("away"), 1); len(lines) != 1 {
+			t.Errorf("away again: %q", lines)
 		}
 	})
 }

@@ -26,7 +26,7 @@ type tokensOutput struct {
 type tokenRow struct {
 	TokenID    string        `json:"token_id" pattern:"^[0-9a-f]{64}$" doc:"Id of the token: SHA-256 of its secret, hexadecimal"`
 	Name       string        `json:"name" doc:"Your name for the token"`
-	Last4      string        `json:"last4" minLength:"4" maxLength:"4" doc:"The last four characters of the secret part"`
+	Last4      string        `json:"last4" minLength:"4" maxLength:"4" doc:"The last four characters of the secret"`
 	Scopes     []scope.Scope `json:"scopes" nullable:"true" enum:"@scopes" doc:"What it may do: names of scopes; null: everything that the account may"`
 	CreatedAt  string        `json:"created_at" format:"date-time" doc:"When it was minted: RFC 3339, UTC, milliseconds"`
 	ExpiresAt  *string       `json:"expires_at" format:"date-time" doc:"When it stops being valid: RFC 3339, UTC, milliseconds; null: never"`

@@ -55,12 +55,12 @@ const maxPasswordLine = 4096
 
 // Run registers and prints the account's id.
 func (c *accountCreateCmd) Run() error {
-	line, err := readPassword()
-	if err != nil {
-		return err
-	}
 	return c.withStores(c.createLog, (*settings).createIdentity, func(ctx context.Context, store *eventstore.Store, people *identity.Store, plans account.Plans) error {
-		id, err := people.Register(ctx, c.Email, line, func(ctx context.Context, id string) error {
+		password, err := readPassword()
+		if err != nil {
+			return err
+		}
+		id, err := people.Register(ctx, c.Email, password, func(ctx context.Context, id string) error {
 			in := operatorIntent()
 			in.Account = id
 			_, err := commands.RegisterAccount(ctx, store, plans, in)

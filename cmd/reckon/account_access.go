@@ -27,11 +27,11 @@ type accountPasswordCmd struct {
 
 // Run replaces the password and ends all sign-ins.
 func (c *accountPasswordCmd) Run() error {
-	replacement, err := readPassword()
-	if err != nil {
-		return err
-	}
 	return c.forAccount(c.Email, func(ctx context.Context, _ *eventstore.Store, people *identity.Store, _ account.Plans, in commands.Intent) error {
+		replacement, err := readPassword()
+		if err != nil {
+			return err
+		}
 		return people.SetPassword(ctx, in.Account, replacement)
 	})
 }

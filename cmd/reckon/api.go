@@ -179,8 +179,8 @@ func (s *service) sessionBusy(accountID, sessionID string, epoch int) bool {
 
 func (s *service) health() readapi.Health {
 	h := readapi.Health{
-		Logger: s.logger,
-		IsAway: isOutage,
+		Outages: s.outages,
+		IsAway:  isOutage,
 		Dependencies: []readapi.Dependency{
 			{Name: "eventstore", Part: "the event log", Check: s.log.Ready},
 			{Name: "database", Part: "the database of read models", Check: withRoom(s.config.Database, s.readSide.db.PingContext)},

@@ -21,6 +21,7 @@ import (
 	"reckon/eventstore"
 	"reckon/eventstore/node/eventlog"
 	"reckon/internal/blobs"
+	"reckon/internal/config"
 	"reckon/internal/progress"
 	"reckon/internal/witness"
 	"reckon/projections/auditor"
@@ -240,6 +241,18 @@ func isFolder(path string) bool {
 	return err == nil && info.IsDir()
 }
 
+// requireLog returns an error that names the log of a data folder whose servers have it elsewhere.
+func (s auditSource) requireLog() error {
+	if s.logFolder() != s.Data {
+		return nil
+	}
+	served, _, found, err := readServed(s.Data)
+	if err != nil || !found || served.Eventstore == config.EmbeddedLog {
+		return err
+	}
+	return fmt.Errorf("the log of %s is not in it: its server had it at %s. Give that with --eventstore, with the password that it needs; or audit the folder of that log, a backup or an export", s.Data, served.Eventstore)
+}
+
 // open returns the source of a log.
 func (s auditSource) open(ctx context.Context, anchorFiles []string) (auditor.Source, func(), error) {
 	var anchors []eventlog.Anchor
@@ -254,6 +267,9 @@ func (s auditSource) open(ctx context.Context, anchorFiles []string) (auditor.So
 	case s.Export != "":
 		return auditor.Export{Path: s.Export, Anchors: anchors}, func() {}, nil
 	case s.isFolder():
+		if err := s.requireLog(); err != nil {
+			return nil, nil, err
+		}
 		return auditor.Folder{Dir: s.logFolder(), Anchors: anchors}, func() {}, nil
 	case len(anchors) > 0:
 		return nil, nil, errors.New("--anchor: a server does not show the hash chain; audit the folder of its log, or a backup or an export of it")

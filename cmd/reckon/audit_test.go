@@ -17,6 +17,7 @@ import (
 	"reckon/domain/event"
 	"reckon/domain/lean/check"
 	"reckon/domain/upload"
+	"reckon/internal/config"
 	"reckon/projections/auditor"
 )
 
@@ -156,5 +157,17 @@ func TestUsageOfNothingIsRefused(t *testing.T) {
 		if err := c.Run(); err == nil || !strings.Contains(err.Error(), "day") {
 			t.Errorf("from %q to %q: %v", c.From, c.To, err)
 		}
+	}
+}
+
+// TestAuditNamesALogElsewhere: a data folder whose server had its log at an address is no log, and an audit says where it is.
+func TestAuditNamesALogElsewhere(t *testing.T) {
+	data := t.TempDir()
+	if err := recordServed(config.Installation{Data: data, Eventstore: "esdb://auditor:secret@log.example:2113"}); err != nil {
+		t.Fatal(err)
+	}
+	err := (&auditUsageCmd{auditSource: auditSource{Data: data}, Account: "a"}).Run()
+	if err == nil || !strings.Contains(err.Error(), "log.example:2113") || !strings.Contains(err.Error(), "--eventstore") || strings.Contains(err.Error(), "secret") {
+		t.Error(err)
 	}
 }

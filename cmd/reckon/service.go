@@ -53,6 +53,7 @@ type service struct {
 	kinds     []runners.Kind // of jobs; none in a process that evaluates nothing
 	served    readapi.Transparency
 
+	outages           *readapi.Outages
 	checkpointTrouble func() string // why no checkpoint is signed; set where this process signs them
 	api               *api          // nil in a process that answers no HTTP
 	rotating          sync.Mutex    // held by an operator's rotation of the keys
@@ -76,7 +77,7 @@ func assemble(ctx context.Context, c config.Serve, logger *slog.Logger) (*servic
 	}
 	s := &service{process: process{
 		config: c, logger: logger, id: cluster.NewProcessID(c.Eventstore == config.EmbeddedLog), plans: plans, metrics: telemetry.NewMetrics(buildRevision()), life: lifecycle.New(logger),
-	}, ready: make(chan struct{})}
+	}, outages: readapi.NewOutages(logger, time.Now), ready: make(chan struct{})}
 	s.metrics.MeasureServer()
 	if err := s.makeParts(ctx); err != nil {
 		bounded, done := context.WithTimeout(context.WithoutCancel(ctx), shutdownTimeout)

@@ -27,7 +27,7 @@ type Minted struct {
 	TokenID string `json:"token_id" format:"sha256" doc:"Id of the token: the hash of its secret"`
 	Account string `json:"account" format:"uuid" doc:"The account"`
 	Name    string `json:"name" doc:"The owner's name for the token: 1 to 100 characters"`
-	Last4   string `json:"last4" doc:"The last four characters of the random part of the secret"`
+	Last4   string `json:"last4" doc:"The last four characters of the secret; of the first tokens those before its checksum"`
 	// FullAccess and Scopes: a token that says neither may do nothing.
 	FullAccess bool     `json:"full_access" doc:"true: it may do everything that the account may"`
 	Scopes     []string `json:"scopes,omitempty" doc:"What it may do, where it has no full access: names of scopes"`

@@ -66,11 +66,8 @@ const SignInIDDigits = 32
 // SignInID is the id of a browser session by its secret: it names the session and does not open it.
 func SignInID(secret string) string { return TokenID(secret)[:SignInIDDigits] }
 
-// Last4 returns the last four characters of a token's random part, which are shown to its owner.
-func Last4(token string) string {
-	end := len(token) - checksumDigits
-	return token[end-4 : end]
-}
+// Last4 returns the last four characters of a token, by which its owner tells it from others.
+func Last4(token string) string { return token[len(token)-4:] }
 
 func checksumDigitsOf(s string) string {
 	sum := crc32.ChecksumIEEE([]byte(s))

@@ -5,7 +5,6 @@ import (
 	"net/http"
 	"net/url"
 	"strconv"
-	"unicode/utf8"
 
 	"reckon/domain/run"
 	"reckon/internal/httpkit"
@@ -30,7 +29,7 @@ var examples = []example{
 // evaluateShown is what the first page shows.
 type evaluateShown struct {
 	Expression   string // in the form
-	NotPrefilled bool   // the address brought one that is too long, or no text
+	NotPrefilled bool   // the address brought one that is too long
 	SessionID    string
 	Sessions     []sessionRow
 	Examples     []example
@@ -77,7 +76,7 @@ type applied struct {
 
 func (v *visit) evaluatePage() {
 	page := evaluateShown{Examples: examples, Expression: v.r.URL.Query().Get("e"), SessionID: v.r.URL.Query().Get("session_id")}
-	if len(page.Expression) > maxPrefilled || !utf8.ValidString(page.Expression) {
+	if len(page.Expression) > maxPrefilled {
 		page.Expression, page.NotPrefilled = "", true
 	}
 	v.showEvaluate(page, nil)

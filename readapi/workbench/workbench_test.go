@@ -178,7 +178,7 @@ func TestStopping(t *testing.T) {
 func TestPagesAndTheirPolicy(t *testing.T) {
 	s := apitest.Start(t, apitest.Options{})
 	user := s.NewUser(t)
-	for expression, brought := range map[string]bool{"1%2B1": true, strings.Repeat("x", 4000): true, strings.Repeat("x", 4001): false, "%FF": false} {
+	for expression, brought := range map[string]bool{"1%2B1": true, strings.Repeat("x", 4000): true, strings.Repeat("x", 4001): false} {
 		if page := string(s.Do(t, http.MethodGet, "/?e="+expression, "").OK(t).Body); strings.Contains(page, "The address brought") == brought {
 			t.Errorf("%.10s…: that it was brought should be %t", expression, brought)
 		}
@@ -466,14 +466,15 @@ func TestBursts(t *testing.T) {
 	}
 	hostile := "<b>\u202e\"'>"
 	user.Evaluate(t, hostile).OK(t)
+	user.Evaluate(t, "Quit[]")
 	b.Go(s.URL + "/bursts")
 	b.Until(`document.querySelector("td a") || (location.reload(), false)`)
-	b.Has("main", "6 evaluations")
+	b.Has("main", "7 evaluations")
 	sound(t, b, "bursts")
 	b.Click("td a")
-	b.Until(`document.querySelectorAll("svg.timeline path:not(.cross)").length === 6`)
+	b.Until(`document.querySelectorAll("svg.timeline path:not(.cross)").length === 7`)
 	b.Has("main", "evaluation")
-	if told := b.Eval(`[..."good bad open".split(" ").map(kind => document.querySelectorAll("svg.timeline path." + kind).length), document.querySelectorAll("svg.timeline path.bad + path.cross").length].join(" ")`); told != "0 1 5 1" {
+	if told := b.Eval(`[..."good bad open".split(" ").map(kind => document.querySelectorAll("svg.timeline path." + kind).length), document.querySelectorAll("svg.timeline path.bad + path.cross").length].join(" ")`); told != "1 1 5 1" {
 		t.Errorf("marks verified, bad, others, crossed: %s", told)
 	}
 	if made := b.Eval(`document.querySelectorAll("td b").length + ""`); made != "0" {
@@ -481,7 +482,7 @@ func TestBursts(t *testing.T) {
 	}
 	sound(t, b, "a burst")
 	b.Click("a.zoom:nth-of-type(2)") // closer to the beginning
-	b.Until(`document.querySelectorAll("svg.timeline path:not(.cross)").length < 6 && document.activeElement.matches("a.zoom")`)
+	b.Until(`document.querySelectorAll("svg.timeline path:not(.cross)").length < 7 && document.activeElement.matches("a.zoom")`)
 	clean(t, b)
 	closer := b.Eval(`document.querySelector("a.zoom").getAttribute("href")`)
 	if page := user.Do(t, http.MethodGet, closer, "").OK(t); !strings.Contains(string(page.Body), "<svg class=\"timeline\"") {
@@ -684,7 +685,7 @@ func TestPagesSayWhoIsSignedIn(t *testing.T) {
 		t.Errorf("%d %.2000s", a.Status, a.Body)
 	}
 	b.Click(`main form[action="/sign-out"] button`)
-	b.Until(`location.pathname === "/" && document.querySelector('a[href="/sign-up"]')`)
+	b.Until(`location.pathname === "/" && document.querySelector('a[href^="/sign-up"]')`)
 	if strings.Contains(b.Eval("document.documentElement.outerHTML"), user.Email) {
 		t.Error("the page says who was signed in")
 	}

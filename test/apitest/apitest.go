@@ -342,7 +342,7 @@ func Start(t testing.TB, o Options) *Server {
 				}
 				return healths, err
 			},
-			Logger: quiet,
+			Outages: readapi.NewOutages(quiet, server.Clock.Now),
 		},
 		Build: "test", PublicURL: o.PublicURL, Tools: tools, Revisions: mcpapi.Revisions(),
 	}.Register(api))

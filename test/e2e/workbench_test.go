@@ -32,7 +32,7 @@ func TestWorkbench(t *testing.T) {
 	b.Has(last+".verdict", "The answer's derivative equals the integrand")
 	picture(t, b, "evaluate-first-visit")
 
-	b.Click(`a[href="/sign-up"]`)
+	b.Click(`a[href^="/sign-up"]`)
 	b.Fill("#email", "ada@example.com")
 	b.Fill("#password", "correct horse")
 	b.Click("main button.primary")
