@@ -111,9 +111,9 @@ func (c *auditLogCmd) Run() error {
 		return err
 	}
 	if c.JSON {
-		err = printJSON(auditReport{report, checkStates(report, config.Blobs != nil)})
+		err = printJSON(auditReport{report, checkStates(report, askedFor(config))})
 	} else {
-		err = printAudit(os.Stdout, report, config.Blobs != nil)
+		err = printAudit(os.Stdout, report, askedFor(config))
 	}
 	if err == nil && isWrong(report.Findings) {
 		err = exitStatus(1)
@@ -172,8 +172,15 @@ func (s checkState) String() string {
 	return "not checked: " + s.Why
 }
 
+// asked is what an audit was asked to look at besides the log.
+type asked struct{ blobs, recheck, reverify bool }
+
+func askedFor(c auditor.Config) asked {
+	return asked{blobs: c.Blobs != nil, recheck: c.Recheck != nil, reverify: c.Reverify != nil}
+}
+
 // checkStates tells of each check whether it agrees, and whether it was made at all.
-func checkStates(r auditor.Report, hasBlobs bool) []checkState {
+func checkStates(r auditor.Report, a asked) []checkState {
 	found := map[string]int{}
 	for _, f := range r.Findings {
 		if f.Severity != audit.Note {
@@ -183,10 +190,10 @@ func checkStates(r auditor.Report, hasBlobs bool) []checkState {
 	notMade := map[string]string{}
 	for check, why := range map[string]string{
 		audit.CheckChain:    unless(r.Chained, "the source has no hash chain"),
-		audit.CheckRecheck:  unless(r.Rechecked > 0, "--recheck was not given, or there is no certificate"),
-		audit.CheckReverify: unless(r.Reverified > 0, "--reverify was not given, or no answer has a verdict"),
+		audit.CheckRecheck:  unless(a.recheck, "--recheck was not given") + unless(!a.recheck || r.Rechecked > 0, "there is no certificate"),
+		audit.CheckReverify: unless(a.reverify, "--reverify was not given") + unless(!a.reverify || r.Reverified > 0, "no answer has a verdict"),
 		audit.CheckTables:   unless(r.Tables, "no database of read models, or no blobs, were named"),
-		audit.CheckBlobs:    unless(hasBlobs || r.Counts.NotChecked == 0, "no blobs were named"),
+		audit.CheckBlobs:    unless(a.blobs || r.Counts.NotChecked == 0, "no blobs were named"),
 	} {
 		notMade[check] = why
 	}
@@ -425,14 +432,14 @@ func transparencyLine(t audit.Transparency) string {
 }
 
 // printAudit prints a report for people.
-func printAudit(out io.Writer, r auditor.Report, hasBlobs bool) error {
+func printAudit(out io.Writer, r auditor.Report, a asked) error {
 	var b strings.Builder
 	c := r.Counts
 	fmt.Fprintf(&b, "log %s, up to position %d: %d events in %d streams, in %s\n", r.LogID, r.Position, c.Events, c.Streams, r.Elapsed.Round(time.Millisecond))
 	fmt.Fprintf(&b, "  %d accounts, %d runs, %d receipts, %d signatures, %d jobs, %d slots and %d refunds, %d uploads, %d certificates, %d invoices\n",
 		c.Accounts, c.Runs, c.Receipts, c.Signatures, c.Jobs, c.Slots, c.Refunds, c.Uploads, c.Certificates, c.Invoices)
 	b.WriteString(transparencyLine(r.Transparency))
-	for _, state := range checkStates(r, hasBlobs) {
+	for _, state := range checkStates(r, a) {
 		fmt.Fprintf(&b, "  %-12s %s\n", state.Name, state)
 	}
 	for _, f := range r.Findings {

@@ -119,16 +119,16 @@ func TestReadKeySet(t *testing.T) {
 func TestPrintAudit(t *testing.T) {
 	var out strings.Builder
 	finding := audit.Complete("receipts", audit.KindSignature, audit.Finding{Stream: "run-5", Revision: 1, Position: 9}, "a signature", "another")
-	if err := printAudit(&out, auditor.Report{Findings: []audit.Finding{finding}, Counts: audit.Counts{NotChecked: 3}}, false); err != nil {
+	if err := printAudit(&out, auditor.Report{Findings: []audit.Finding{finding}, Counts: audit.Counts{NotChecked: 3}}, asked{recheck: true}); err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{"run-5, revision 1, position 9", finding.Remedy, "not checked: the source has no hash chain", "not checked: no database", "blobs        not checked: no blobs were named", "proofs       agrees, but for 3 events", "slots        agrees\n", "1 findings", "NOT CLEAN"} {
+	for _, want := range []string{"run-5, revision 1, position 9", finding.Remedy, "not checked: the source has no hash chain", "not checked: no database", "blobs        not checked: no blobs were named", "proofs       agrees, but for 3 events", "slots        agrees\n", "kernel       not checked: there is no certificate\n", "verdicts     not checked: --reverify was not given\n", "1 findings", "NOT CLEAN"} {
 		if !strings.Contains(out.String(), want) {
 			t.Errorf("no %q in\n%s", want, out.String())
 		}
 	}
 	out.Reset()
-	if err := printAudit(&out, auditor.Report{Chained: true, Findings: []audit.Finding{audit.Complete(audit.CheckChain, audit.KindNoAnchor, audit.Finding{Revision: -1}, "a", "b")}}, true); err != nil || !strings.Contains(out.String(), "\nclean:") {
+	if err := printAudit(&out, auditor.Report{Chained: true, Findings: []audit.Finding{audit.Complete(audit.CheckChain, audit.KindNoAnchor, audit.Finding{Revision: -1}, "a", "b")}}, asked{blobs: true}); err != nil || !strings.Contains(out.String(), "\nclean:") {
 		t.Errorf("%v:\n%s", err, out.String())
 	}
 }

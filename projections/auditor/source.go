@@ -74,9 +74,13 @@ func (e *End) anchored(err error) error {
 		return err
 	}
 	place := audit.Finding{Revision: -1, Position: min(other.Anchor.Position, other.End+1)}
+	agrees := "no older anchor was given that agrees"
+	if other.Agrees > 0 {
+		agrees = fmt.Sprintf("positions 1 to %d are those that were noted", other.Agrees)
+	}
 	e.Findings = append(e.Findings, audit.Complete(audit.CheckChain, audit.KindAnchor, place,
 		fmt.Sprintf("the record that was noted at position %d, link %s", other.Anchor.Position, other.Anchor.Link),
-		fmt.Sprintf("%s; positions 1 to %d are those that were noted", other.Reason, other.Agrees)))
+		fmt.Sprintf("%s; %s", other.Reason, agrees)))
 	return nil
 }
 
