@@ -63,7 +63,9 @@ func again(c *net.TCPConn, first, piece string) {
 func TestNoRouteHoldsSlowClients(t *testing.T) {
 	api := apitest.Start(t, apitest.Options{}) // for the test's own requests, which a busy machine may make slow as well
 	u := api.NewUser(t)
-	s := httpservertest.Start(t, api.API, httpserver.Limits{Header: 300 * time.Millisecond, Idle: 300 * time.Millisecond, MaxSilence: 300 * time.Millisecond, MinBytesPerSecond: 4 << 10, DiscardWait: 100 * time.Millisecond})
+	limits := httpserver.ClientLimits()
+	limits.Header, limits.Idle, limits.MaxSilence, limits.DiscardWait = 300*time.Millisecond, 300*time.Millisecond, 300*time.Millisecond, 100*time.Millisecond
+	s := httpservertest.Start(t, api.API, limits)
 	var description struct{ Paths map[string]map[string]any }
 	if err := json.Unmarshal(api.Do(t, http.MethodGet, "/openapi.json", "").OK(t).Body, &description); err != nil {
 		t.Fatal(err)

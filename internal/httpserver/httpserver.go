@@ -64,8 +64,11 @@ type Server struct {
 	closing *atomic.Bool // connections are closed after their next answer
 }
 
-// New returns a server of HTTP/1.1. TLS ends at a proxy, or in the listener that is served.
+// New returns a server of HTTP/1.1. TLS ends at a proxy, or in the listener that is served. It panics where the limits allow no connection.
 func New(handler http.Handler, limits Limits, logger *slog.Logger) *Server {
+	if limits.Connections < 1 {
+		panic("httpserver: the limits allow no connection")
+	}
 	protocols := new(http.Protocols)
 	protocols.SetHTTP1(true)
 	closing := new(atomic.Bool)
