@@ -37,7 +37,7 @@ func (s *service) makeAdmin(ctx context.Context) error {
 	if len(path) > maxSocketPath {
 		return fmt.Errorf("admin socket: the path %s is longer than the %d bytes a socket's may have; give a shorter --data", path, maxSocketPath)
 	}
-	if err := s.claimSocket(path); err != nil {
+	if err := s.claimSocket(ctx, path); err != nil {
 		return err
 	}
 	listener, err := (&net.ListenConfig{}).Listen(ctx, "unix", path) // with the mode that private.RestrictUmask leaves it
@@ -50,7 +50,7 @@ func (s *service) makeAdmin(ctx context.Context) error {
 	mux := s.observationRoutes()
 	mux.Handle("/projections/", http.StripPrefix("/projections", s.readSide.projector.Admin()))
 	mux.HandleFunc("GET /settings", func(w http.ResponseWriter, _ *http.Request) {
-		_ = json.NewEncoder(w).Encode(serverSettings{Installation: s.config.Installation, Plans: s.plans, Log: s.log.connection, Process: s.id})
+		_ = json.NewEncoder(w).Encode(serverSettings{Installation: s.config.Installation, Plans: s.plans, Log: s.log.connection, Process: s.id, PID: os.Getpid()})
 	})
 	mux.HandleFunc("POST /keys/rotate", s.rotateKey)
 	mux.HandleFunc("POST /local-session", s.serveLocalSession)
@@ -130,12 +130,12 @@ func ownHost(header, own string) bool {
 
 // claimSocket removes the socket of a server that has ended. It returns an error when a
 // server answers on the socket.
-func (s *service) claimSocket(path string) error {
+func (s *service) claimSocket(ctx context.Context, path string) error {
 	connection, err := net.DialTimeout("unix", path, time.Second)
 	switch {
 	case err == nil:
 		_ = connection.Close()
-		return fmt.Errorf("another server uses the data folder %s; give this one its own --data", s.config.Data)
+		return inUse(ctx, s.config.Data)
 	case errors.Is(err, os.ErrNotExist):
 		return nil
 	case errors.Is(err, syscall.ECONNREFUSED): // nobody listens any more

@@ -467,7 +467,7 @@ func TestAskServer(t *testing.T) {
 
 func TestClaimSocket(t *testing.T) {
 	claim := func(data string) error {
-		return (&service{process: process{config: config.Serve{Installation: config.Installation{Data: data}}}}).claimSocket(adminSocket(data))
+		return (&service{process: process{config: config.Serve{Installation: config.Installation{Data: data}}}}).claimSocket(t.Context(), adminSocket(data))
 	}
 	live := listenAdmin(t, http.NotFoundHandler())
 	if err := claim(live); err == nil || !strings.Contains(err.Error(), live) {

@@ -89,6 +89,9 @@ func assemble(ctx context.Context, c config.Serve, logger *slog.Logger) (*servic
 
 // makeParts makes the parts in order; each needs those before it.
 func (s *service) makeParts(ctx context.Context) (err error) {
+	if err = s.claimFolder(ctx); err != nil {
+		return err
+	}
 	if err = s.startTraces(ctx); err != nil {
 		return err
 	}

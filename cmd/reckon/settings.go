@@ -48,6 +48,7 @@ type serverSettings struct {
 	Plans        account.Plans       `json:"plans"`
 	Log          string              `json:"log"` // address at which other processes of the user reach the log, with its credentials
 	Process      string              `json:"process"`
+	PID          int                 `json:"pid"`
 }
 
 // answerTimeout is how long a server may take to tell its settings, which it has at hand: it is stopped or overloaded.

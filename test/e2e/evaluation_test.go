@@ -394,10 +394,13 @@ func TestRateLimit(t *testing.T) {
 func TestSecondServerOnOneFolder(t *testing.T) {
 	data := DataFolder(t)
 	first := Start(t, data)
-	output, err := exec.Command(Binary(t), "serve", "--data", data, "--listen", "127.0.0.1:0").CombinedOutput()
-	var exit *exec.ExitError
-	if !errors.As(err, &exit) || exit.ExitCode() != 2 || !strings.Contains(string(output), fmt.Sprint(first.process.Process.Pid)) {
-		t.Errorf("second server: %v\n%s", err, output)
+	elsewhere := "unix:" + filepath.Join(data, "eventstore", "node.sock")
+	for _, log := range []string{"embedded", elsewhere} {
+		output, err := exec.Command(Binary(t), "serve", "--data", data, "--listen", "127.0.0.1:0", "--eventstore", log).CombinedOutput()
+		var exit *exec.ExitError
+		if !errors.As(err, &exit) || exit.ExitCode() != 2 || !strings.Contains(string(output), fmt.Sprintf("in use by process %d:", first.process.Process.Pid)) {
+			t.Errorf("second server, log %s: %v\n%s", log, err, output)
+		}
 	}
 }
 
