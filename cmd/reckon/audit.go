@@ -35,10 +35,10 @@ type auditCommands struct {
 
 // auditSource says where a log is read.
 type auditSource struct {
-	Data       string `help:"Data folder, or the folder of a log alone: stopped, copied, or in use by a server." default:"reckon-data" placeholder:"DIR"`
-	Export     string `help:"Read the log from this file instead, which reckon node export wrote." type:"path" placeholder:"FILE" xor:"source"`
-	Eventstore string `help:"Read the log from a server instead: unix:PATH of a node's socket, or esdb://user:password@host:port." placeholder:"ADDRESS" xor:"source"`
-	Insecure   bool   `help:"Accept an esdb:// address without TLS or without credentials." name:"insecure-eventstore"`
+	Data       string  `help:"Data folder, or the folder of a log alone: stopped, copied, or in use by a server." default:"reckon-data" placeholder:"DIR"`
+	Export     string  `help:"Read the log from this file instead, which reckon node export wrote." type:"path" placeholder:"FILE" xor:"source"`
+	Eventstore *string `help:"Read the log from a server instead: unix:PATH of a node's socket, or esdb://user:password@host:port." placeholder:"ADDRESS" xor:"source"`
+	Insecure   bool    `help:"Accept an esdb:// address without TLS or without credentials." name:"insecure-eventstore"`
 }
 
 type auditLogCmd struct {
@@ -192,7 +192,7 @@ func checkStates(r auditor.Report, a asked) []checkState {
 		audit.CheckChain:    unless(r.Chained, "the source has no hash chain"),
 		audit.CheckRecheck:  unless(a.recheck, "--recheck was not given") + unless(!a.recheck || r.Rechecked > 0, "there is no certificate"),
 		audit.CheckReverify: unless(a.reverify, "--reverify was not given") + unless(!a.reverify || r.Reverified > 0, "no answer has a verdict"),
-		audit.CheckTables:   unless(r.Tables, "no database of read models, or no blobs, were named"),
+		audit.CheckTables:   unless(r.ReadModels, "no database of read models, or no blobs, were named") + unless(!r.ReadModels || r.Tables, "the findings say why"),
 		audit.CheckBlobs:    unless(a.blobs || r.Counts.NotChecked == 0, "no blobs were named"),
 	} {
 		notMade[check] = why
@@ -233,7 +233,7 @@ func isWrong(findings []audit.Finding) bool {
 }
 
 // isFolder tells whether the source is a folder, whose blobs and read models may lie beside the log.
-func (s auditSource) isFolder() bool { return s.Eventstore == "" && s.Export == "" }
+func (s auditSource) isFolder() bool { return s.Eventstore == nil && s.Export == "" }
 
 // logFolder is the folder of the log in a data folder, or the folder itself.
 func (s auditSource) logFolder() string {
@@ -281,7 +281,7 @@ func (s auditSource) open(ctx context.Context, anchorFiles []string) (auditor.So
 	case len(anchors) > 0:
 		return nil, nil, errors.New("--anchor: a server does not show the hash chain; audit the folder of its log, or a backup or an export of it")
 	}
-	store, err := connect(ctx, s.Eventstore, s.Insecure)
+	store, err := connect(ctx, *s.Eventstore, s.Insecure)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -35,6 +35,14 @@ const (
 // NamesLog tells whether the item's id is a name of the log.
 func (it *Item) NamesLog() bool { return it.Stream == identityStream && it.Name == identityName }
 
+// LogCopy is the name of the log to which this one is handed over by the item; empty by any other.
+func (it *Item) LogCopy() string {
+	if it.Stream != identityStream || it.Name != movedName {
+		return ""
+	}
+	return it.named.Copy
+}
+
 // named is what an event of identityStream says.
 type named struct {
 	Copy     string `json:"copy"`     // of copyingName and movedName

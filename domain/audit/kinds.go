@@ -90,6 +90,7 @@ const (
 	KindRowExtra    Kind = "rows.extra"
 	KindTableState  Kind = "tables.state"
 	KindTableBehind Kind = "tables.behind"
+	KindTableOfCopy Kind = "tables.of_the_copy"
 
 	KindUnderWay Kind = "log.under_way"
 )
@@ -166,6 +167,7 @@ func Kinds() map[Kind]KindInfo {
 		KindRow: {Error, remedyRebuild}, KindRowMissing: {Error, remedyRebuild}, KindRowExtra: {Error, remedyRebuild},
 		KindTableState:  {Error, "`reckon projections boot NAME` builds the tables again from this log; if they are further than the log, look for a newer copy of the log first"},
 		KindTableBehind: {Note, "start a server with the role project, and audit again, to have the rest compared"},
+		KindTableOfCopy: {Note, "audit the log to which this one was migrated (--eventstore), to have the tables compared"},
 
 		KindUnderWay: {Note, "audit again later to see it finished"},
 	}

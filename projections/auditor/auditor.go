@@ -50,13 +50,15 @@ type Progress struct {
 
 // Report is the result of an audit.
 type Report struct {
-	LogID     string `json:"log_id"`   // by which read models know the log
-	Position  uint64 `json:"position"` // of the newest event that was judged
-	Link      string `json:"link,omitempty"`
-	Chained   bool   `json:"chained"`   // the hash chain was checked
-	Anchored  bool   `json:"anchored"`  // an anchor was compared
-	Tables    bool   `json:"tables"`    // read models were compared
-	Rechecked int    `json:"rechecked"` // certificates whose exports were judged once more
+	LogID    string `json:"log_id"`   // by which read models know the log
+	Position uint64 `json:"position"` // of the newest event that was judged
+	Link     string `json:"link,omitempty"`
+	Chained  bool   `json:"chained"`  // the hash chain was checked
+	Anchored bool   `json:"anchored"` // an anchor was compared
+	// ReadModels: there were some to compare; Tables: they were compared.
+	ReadModels bool `json:"read_models"`
+	Tables     bool `json:"tables"`
+	Rechecked  int  `json:"rechecked"` // certificates whose exports were judged once more
 	// Reverified is how many answers the checker was asked about once more.
 	Reverified int          `json:"reverified"`
 	Counts     audit.Counts `json:"counts"`
@@ -123,7 +125,8 @@ func Run(ctx context.Context, c Config) (report Report, err error) {
 	var events int64
 	var notCompared error // why the tables cannot be made again
 	logID := ""
-	begins := "" // name of the first event
+	logCopy := "" // name of the log to which this one was handed over, at its end
+	begins := ""  // name of the first event
 	judge := func(it *audit.Item) error {
 		if events == 0 {
 			begins = it.Name
@@ -136,7 +139,9 @@ func Run(ctx context.Context, c Config) (report Report, err error) {
 			verdicts.Take(it)
 		}
 		if it.NamesLog() {
-			logID = it.ID
+			logID, logCopy = it.ID, ""
+		} else if id := it.LogCopy(); id != "" {
+			logCopy = id
 		}
 		if compared != nil && notCompared == nil {
 			switch err := compared.replay.Take(ctx, it.Recorded); {
@@ -172,10 +177,11 @@ func Run(ctx context.Context, c Config) (report Report, err error) {
 		}
 		findings = append(findings, found...)
 	}
+	var tablesCompared bool
 	if compared != nil {
 		var differences []audit.Finding
 		if notCompared == nil {
-			differences, err = compared.compare(ctx, logID, counts.Position)
+			differences, tablesCompared, err = compared.compare(ctx, logID, logCopy, counts.Position)
 			if err != nil && (reader.NotFound(err) || reader.Corrupt(err)) {
 				notCompared, err = err, nil
 			}
@@ -184,6 +190,7 @@ func Run(ctx context.Context, c Config) (report Report, err error) {
 			return Report{}, err
 		}
 		if notCompared != nil {
+			tablesCompared = false
 			differences = []audit.Finding{audit.Complete(audit.CheckTables, audit.KindNotCompared, audit.Finding{Revision: -1}, "rows made of every text", notCompared.Error())}
 		}
 		findings = append(findings, differences...)
@@ -202,7 +209,7 @@ func Run(ctx context.Context, c Config) (report Report, err error) {
 		findings, reverified = append(findings, again.findings...), again.asked
 	}
 	audit.Sort(findings)
-	return Report{Reverified: reverified, Tables: compared != nil && notCompared == nil, Rechecked: len(certified), LogID: logID, Position: counts.Position, Link: end.Link, Chained: end.Chained, Anchored: end.Anchored,
+	return Report{Reverified: reverified, Tables: tablesCompared, ReadModels: compared != nil, Rechecked: len(certified), LogID: logID, Position: counts.Position, Link: end.Link, Chained: end.Chained, Anchored: end.Anchored,
 		Counts: counts, Transparency: auditor.Transparency(), Findings: findings, Elapsed: time.Since(begun)}, nil
 }
 

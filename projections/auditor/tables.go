@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"reckon/domain/audit"
@@ -79,8 +80,13 @@ var kindsOfDifferences = map[engine.DifferenceKind]audit.Kind{
 // errEnough ends a comparison that has found enough.
 var errEnough = errors.New("enough differences")
 
-// compare returns the differences as findings.
-func (t *tables) compare(ctx context.Context, logID string, end uint64) (findings []audit.Finding, err error) {
+// compare returns the differences as findings. logCopy is the log to which this one was handed over, empty when it was not: tables of
+// that log, or of one that came after it, are not compared.
+func (t *tables) compare(ctx context.Context, logID, logCopy string, end uint64) (findings []audit.Finding, compared bool, err error) {
+	if ids := t.replay.LogIDs(); logCopy != "" && len(ids) > 0 && !slices.Contains(ids, logID) {
+		have := fmt.Sprintf("of log %s; this log was migrated, and became log %s", strings.Join(ids, ", "), logCopy)
+		return []audit.Finding{audit.Complete(audit.CheckTables, audit.KindTableOfCopy, audit.Finding{Revision: -1}, "tables of log "+logID, have)}, false, nil
+	}
 	err = t.replay.Compare(ctx, logID, event.Position{Commit: end, Prepare: end}, func(d engine.Difference) error {
 		table := d.Table
 		if table == "" {
@@ -96,5 +102,5 @@ func (t *tables) compare(ctx context.Context, logID string, end uint64) (finding
 		findings = append(findings, audit.Complete(audit.CheckTables, audit.KindRow, audit.Finding{Revision: -1, Table: "more"}, "no more differences", fmt.Sprintf("the comparison ended after %d", maxDifferences)))
 		err = nil
 	}
-	return append(findings, t.books.compare(logID, end)...), err
+	return append(findings, t.books.compare(logID, end)...), true, err
 }

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
+	"slices"
 	"strings"
 
 	"github.com/uptrace/bun"
@@ -181,6 +182,16 @@ func (m *replayed) apply(ctx context.Context, tx *Tx, e event.Recorded) error {
 		return nil
 	}
 	return m.Apply(ctx, tx, e)
+}
+
+// LogIDs are the names of the logs that the tables were built from, each once.
+func (r *Replay) LogIDs() (ids []string) {
+	for _, m := range r.models {
+		if m.found && !slices.Contains(ids, m.row.LogID) {
+			ids = append(ids, m.row.LogID)
+		}
+	}
+	return ids
 }
 
 // Compare reports every difference. logID names the log, end is its newest event; what is reported may end the comparison with an error.

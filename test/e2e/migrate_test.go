@@ -285,7 +285,7 @@ func TestMigrate(t *testing.T) {
 	}
 	mustRefuse("serve", "--data", data, "--listen", "127.0.0.1:0", "--eventstore", plain)
 	check("secure", target.String())
-	if output, err := exec.Command(Binary(t), "audit", "--data", folder, "--blobs", filepath.Join(data, "blobs"), "--read-models", "none").CombinedOutput(); err != nil {
+	if output, err := exec.Command(Binary(t), "audit", "--data", data).CombinedOutput(); err != nil || !bytes.Contains(output, []byte("tables.of_the_copy")) || !bytes.Contains(output, []byte("\nclean:")) {
 		t.Errorf("the audit of the log that was left: %v\n%s", err, output)
 	}
 }
