@@ -81,8 +81,8 @@ type Identity struct {
 	Origin string
 	// ID names the positions: those of logs with different ids cannot be compared.
 	ID string
-	// Former are the ids that the log had before, the oldest first.
-	Former []string
+	// Former are the ids that the log had before, the oldest first, and Copies those of its copies before it was opened again.
+	Former, Copies []string
 	// Copying is set while a migration fills the log, Moved when the log was migrated.
 	Copying *Copying
 	Moved   *Moved
@@ -113,6 +113,9 @@ func IdentityOf(events []Raw) (Identity, error) {
 		case NamedEvent:
 			if i.ID != "" {
 				i.Former = append(i.Former, i.ID)
+			}
+			if i.Moved != nil {
+				i.Copies = append(i.Copies, i.Moved.Copy)
 			}
 			i.ID, i.Copying, i.Moved = e.ID.String(), nil, nil
 		case CopyingEvent:
@@ -172,9 +175,9 @@ func (s *Store) LogID(ctx context.Context) (string, error) {
 	return i.ID, err
 }
 
-// checkUsable returns an *UnfinishedError or *MovedError for a log to which nothing may be appended. It reads once: AwaitMove tells a
+// CheckUsable returns an *UnfinishedError or *MovedError for a log to which nothing may be appended. It reads once: AwaitMove tells a
 // process that goes on when that changes.
-func (s *Store) checkUsable(ctx context.Context) error {
+func (s *Store) CheckUsable(ctx context.Context) error {
 	if s.usable.Load() {
 		return nil
 	}

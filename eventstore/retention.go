@@ -9,7 +9,7 @@ import (
 // KeepNewest sets a stream's $maxCount: reads of the stream return its newest count
 // events only, and the server may scavenge older ones. It is idempotent.
 func (s *Store) KeepNewest(ctx context.Context, stream string, count int) error {
-	if err := s.checkUsable(ctx); err != nil {
+	if err := s.CheckUsable(ctx); err != nil {
 		return err
 	}
 	var metadata esdb.StreamMetadata

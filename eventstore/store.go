@@ -132,7 +132,7 @@ func (s *Store) append(ctx context.Context, stream string, expected esdb.Expecte
 	if len(events) == 0 {
 		return commands.Appended{}, fmt.Errorf("append to %s: no events", stream)
 	}
-	if err := s.checkUsable(ctx); err != nil {
+	if err := s.CheckUsable(ctx); err != nil {
 		return commands.Appended{}, err
 	}
 	raws, err := s.codec.Encode(events)

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"net/http"
 	"os"
 	"path/filepath"
 	"strings"
@@ -15,6 +16,7 @@ import (
 	"reckon/eventstore/migration"
 	"reckon/eventstore/node"
 	"reckon/eventstore/node/eventlog"
+	"reckon/internal/config"
 	"reckon/internal/progress"
 	"reckon/runners/cluster"
 )
@@ -54,6 +56,9 @@ func (c *migrateCmd) Run() error {
 	if c.TakeBack {
 		return reportMigration(c.takeBack(ctx, source.Log))
 	}
+	if err := c.requireOwnServer(ctx); err != nil {
+		return reportMigration(err)
+	}
 	target, err := c.openLog(c.To)
 	if err != nil {
 		return reportMigration(err)
@@ -67,6 +72,11 @@ func (c *migrateCmd) Run() error {
 	display.Close()
 	if err != nil {
 		return reportMigration(err)
+	}
+	if report.Done {
+		if err := c.recordLog(c.To); err != nil {
+			return reportMigration(err)
+		}
 	}
 	if err := printJSON(report); err != nil {
 		return err
@@ -93,14 +103,17 @@ type source struct {
 // openSource opens the folder of a log, which nobody else can open until close, or connects to a server.
 func (c *migrateCmd) openSource(ctx context.Context) (*source, error) {
 	if strings.HasPrefix(c.From, "unix:") || strings.Contains(c.From, "://") {
+		if path, isSocket := strings.CutPrefix(c.From, "unix:"); isSocket && !exists(path) {
+			return nil, fmt.Errorf("no server has the socket %s: where it has ended, give the folder: --from %s", path, filepath.Dir(path))
+		}
 		log, err := c.openLog(c.From)
 		if err != nil {
 			return nil, err
 		}
 		return &source{log, export.Server(log.Client), quiet, func() { _ = log.Client.Close() }}, nil
 	}
-	if err := requireExists(filepath.Join(c.From, "segments"), "event log"); err != nil {
-		return nil, err
+	if !exists(filepath.Join(c.From, "segments")) {
+		return nil, fmt.Errorf("there is no event log at %s: --from names the folder of one, eventstore in a data folder, or its server", c.From)
 	}
 	n, err := openNode(ctx, node.Config{Dir: c.From, Logger: slog.Default()})
 	if err != nil {
@@ -121,14 +134,50 @@ func (c *migrateCmd) openLog(address string) (migration.Log, error) {
 	return migration.Log{Address: eventstore.Redacted(address), Client: client}, err
 }
 
+// requireOwnServer refuses to close a log that is embedded in a server of the installation, which ends with it before all is done.
+func (c *migrateCmd) requireOwnServer(ctx context.Context) error {
+	path, isSocket := strings.CutPrefix(c.From, "unix:")
+	if !isSocket || c.Ahead || c.DryRun {
+		return nil
+	}
+	folder := filepath.Dir(path)
+	var server serverSettings
+	running, err := askServer(ctx, filepath.Dir(folder), http.MethodGet, "/settings", &server)
+	if err == nil && running && server.Installation.Eventstore == config.EmbeddedLog {
+		err = fmt.Errorf("the server that runs on %s, process %d, has this log in it: --ahead copies while it runs; to hand the log over stop it, and give the folder: --from %s", filepath.Dir(folder), server.PID, folder)
+	}
+	return err
+}
+
+// recordLog notes where the log is, for commands on the data folder that the log at --from lies in. Passwords are left out.
+func (c *migrateCmd) recordLog(address string) error {
+	folder, err := filepath.Abs(c.From)
+	if err != nil || !isFolder(folder) {
+		return err
+	}
+	known, same, found, err := readServed(filepath.Dir(folder))
+	if err != nil || !found || !same || known.LogFolder() != folder {
+		return err
+	}
+	known.Eventstore = address
+	known.InsecureEventstore = address != config.EmbeddedLog && c.InsecureEventstore
+	if known, err = known.Absolute(); err != nil {
+		return err
+	}
+	return recordServed(known)
+}
+
 // takeBack opens a migrated log again.
 func (c *migrateCmd) takeBack(ctx context.Context, log migration.Log) error {
 	if !c.Yes {
-		if err := confirm("Nothing that has been written to the copy since the migration is in " + log.Address + ". Stop every server on the copy first. Open this log again?"); err != nil {
+		if err := confirm("Nothing that has been written to the copy since the migration is in " + log.Address + ". Where a server there has signed a checkpoint of newer receipts, no checkpoint is signed on this log again. Stop every server on the copy first. Open this log again?"); err != nil {
 			return err
 		}
 	}
 	id, err := migration.TakeBack(ctx, log)
+	if err == nil {
+		err = c.recordLog(config.EmbeddedLog)
+	}
 	if err == nil {
 		fmt.Println("opened as log", id)
 	}

@@ -9,6 +9,7 @@ import (
 	"log/slog"
 	"math"
 	"math/rand/v2"
+	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
@@ -238,7 +239,19 @@ func TestMigrateCommand(t *testing.T) {
 		}
 	}
 	rotate := []string{"keys", "rotate", "--data", filepath.Dir(from)}
+	keys := func() int {
+		found, err := os.ReadDir(filepath.Join(filepath.Dir(from), "keys"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return len(found)
+	}
+	before := keys()
 	refused("was migrated to "+address, rotate...)
+	if after := keys(); after != before {
+		t.Errorf("%d files of keys, and %d after a refused rotation", before, after)
+	}
+	run(2, "give the folder: --from "+from, "--from", "unix:"+filepath.Join(from, "node.sock"), "--to", address)
 	_, other, _ := startedNode(t, nil, "--data", filepath.Join(root, "other"))
 	run(2, "was migrated to "+address, "--from", from, "--to", other)
 	run(2, "nobody answers", "--from", from, "--take-back")

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"slices"
 	"time"
 
 	"reckon/domain"
@@ -219,17 +220,18 @@ func openReadSide(ctx context.Context, p process, log *eventLog, s *stores) (*re
 	return r, nil
 }
 
-// dropFormer removes what is noted by positions that the log had before it was migrated.
+// dropFormer removes what is noted by positions that the log had before it was migrated, or has in a copy from which it was taken back.
 func (r *readSide) dropFormer(ctx context.Context, p process, log *eventLog) error {
 	named, err := log.store.Identity(ctx)
 	if err != nil {
 		return err
 	}
-	dropped, err := projecting.DropFormer(ctx, r.db, named.Former)
+	names := slices.Concat(named.Former, named.Copies)
+	dropped, err := projecting.DropFormer(ctx, r.db, names)
 	if len(dropped) > 0 {
 		p.logger.Info("the log was migrated: these read models are built again from it", "read_models", dropped)
 	}
-	return errors.Join(err, r.reactionState.DropFormer(ctx, named.Former))
+	return errors.Join(err, r.reactionState.DropFormer(ctx, names))
 }
 
 // evaluation is the engine with its independent checker, each of processes of their own.

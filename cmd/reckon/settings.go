@@ -90,7 +90,7 @@ func completeSettings(given config.Installation) (*settings, error) {
 	case err != nil:
 		return nil, err
 	case found:
-		last := "the last server of " + given.Data
+		last := servedFile(given.Data)
 		if !same {
 			if known, err = known.OfCopy(given, last); err != nil {
 				return nil, err
@@ -223,11 +223,24 @@ func (s *settings) openLog(ctx context.Context) (*eventstore.Store, func(), erro
 			return nil, nil, fmt.Errorf("there is no event log at %s: `reckon serve --init` makes one; --data DIR names another installation", s.LogFolder())
 		}
 	}
-	return newFlag{}.createLog(s, ctx)
+	return newFlag{}.connectLog(s, ctx)
 }
 
-// createLog is openLog that creates the data folder and an embedded log if they are missing and may be made.
+// createLog is openLog that creates the data folder and an embedded log if they are missing and may be made. A log that
+// may not be written to is refused before anything else is.
 func (n newFlag) createLog(s *settings, ctx context.Context) (*eventstore.Store, func(), error) {
+	store, closeStore, err := n.connectLog(s, ctx)
+	if err != nil {
+		return nil, nil, err
+	}
+	if err := store.CheckUsable(ctx); err != nil {
+		closeStore()
+		return nil, nil, err
+	}
+	return store, closeStore, nil
+}
+
+func (n newFlag) connectLog(s *settings, ctx context.Context) (*eventstore.Store, func(), error) {
 	connection, closeNode := s.log, func() {}
 	switch {
 	case connection != "":

@@ -80,12 +80,7 @@ func Run(ctx context.Context, c Config) (Report, error) {
 	if err := m.begin(ctx); err != nil || m.report.Before {
 		return m.report, err
 	}
-	if m.DryRun {
-		r, err := read(ctx, c.Events, m.pass(Verify), func(*wanted) error { return nil })
-		m.report.Counts, m.report.Position = r.counts, r.reached.Position
-		return m.report, err
-	}
-	if err := m.copy(ctx); err != nil || m.Ahead {
+	if err := m.copy(ctx); err != nil || m.Ahead || m.DryRun {
 		return m.report, err
 	}
 	verified, err := m.verify(ctx)
@@ -207,7 +202,7 @@ func (m *migration) checkGroups(ctx context.Context) error {
 	return &GroupsError{names}
 }
 
-// copy appends what the target does not have.
+// copy appends what the target does not have, or only counts it.
 func (m *migration) copy(ctx context.Context) error {
 	has, err := readCopied(ctx, m.Target.Client)
 	if err != nil {
@@ -232,6 +227,9 @@ func (m *migration) copy(ctx context.Context) error {
 	var appended uint64
 	c := comparison{has: has, missing: func(w *wanted) error {
 		appended++
+		if m.DryRun {
+			return nil
+		}
 		if w.isTombstone() {
 			return endStream(w)
 		}
@@ -261,7 +259,13 @@ func (m *migration) verify(ctx context.Context) (*reading, error) {
 		return nil, err
 	}
 	defer has.close()
-	c := comparison{has: has, missing: func(w *wanted) error { return different(w, "the target has it not") }}
+	copied := m.report.Position
+	c := comparison{has: has, missing: func(w *wanted) error {
+		if w.position > copied {
+			return &SourceWrittenError{w.stream, w.position}
+		}
+		return different(w, "the target has it not")
+	}}
 	r, err := read(ctx, m.Events, m.pass(Verify), c.take)
 	if err == nil {
 		err = c.end()

@@ -507,6 +507,30 @@ func TestWrittenAfterClosing(t *testing.T) {
 	}
 }
 
+// TestWrittenWhileComparing: what comes to the source between copying and comparing is said to have come, and not to be missing in a
+// wrong copy; the same call again copies it.
+func TestWrittenWhileComparing(t *testing.T) {
+	from, to := start(t, t.TempDir()), start(t, t.TempDir())
+	from.fill(t)
+	c := config(from, to)
+	c.Events = export.Server(from.Client)
+	begun := false
+	c.Progress = func(phase migration.Phase, _, _ uint64) {
+		if phase == migration.Verify && !begun {
+			begun = true
+			if _, err := from.Client.AppendToStream(t.Context(), "orders-1", esdb.AppendToStreamOptions{}, esdb.EventData{EventID: uuid.New(), EventType: "late"}); err != nil {
+				t.Error(err)
+			}
+		}
+	}
+	if _, err := migration.Run(t.Context(), c); !errors.As(err, new(*migration.SourceWrittenError)) {
+		t.Fatalf("%v", err)
+	}
+	if report, err := migration.Run(t.Context(), c); err != nil || !report.Done {
+		t.Errorf("%+v, %v", report, err)
+	}
+}
+
 // TestRunningProcessEnds: a process that runs on the source is told when it is migrated, and its appends are refused.
 func TestRunningProcessEnds(t *testing.T) {
 	from, to := start(t, filepath.Join(t.TempDir(), "from")), start(t, t.TempDir())

@@ -295,7 +295,11 @@ func (i Installation) Under(known Installation, source string) (Installation, er
 		case shown == "":
 			given.SetString(is)
 		case shown != want:
-			failed = errors.Join(failed, settingError(i, name, fmt.Errorf("%s has %q and not %q; leave the setting out", source, want, shown)))
+			advice := "leave the setting out"
+			if name == "eventstore" {
+				advice += ", or, where the log was moved, start a server with it first"
+			}
+			failed = errors.Join(failed, settingError(i, name, fmt.Errorf("%s has %q and not %q; %s", source, want, shown, advice)))
 		}
 	}
 	if i.Config == "" {

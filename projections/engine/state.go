@@ -116,8 +116,8 @@ func loadState(ctx context.Context, db bun.IDB, p Projection, tables []string, l
 	return row, err
 }
 
-// DropFormer removes the tables of every projection that were built from this log under a name that it had before it was migrated: they
-// are built again, because their positions mean nothing any more. It returns the names of these projections. Several processes may call
+// DropFormer removes the tables of every projection that were built from this log under one of these names, which it had before it was migrated
+// or has in a copy from which it was taken back: they are built again, because their positions mean nothing any more. It returns the names of these projections. Several processes may call
 // it at once.
 func DropFormer(ctx context.Context, db bun.IDB, former []string) (names []string, err error) {
 	if len(former) == 0 {

@@ -162,6 +162,9 @@ func TestMigrate(t *testing.T) {
 	if _, stderr := migrate(t, 2, "--from", folder, "--to", plain); !strings.Contains(stderr, "in use by process") {
 		t.Errorf("while the server runs: %s", stderr)
 	}
+	if _, stderr := migrate(t, 2, "--from", server.Log, "--to", plain); !strings.Contains(stderr, "to hand the log over stop it, and give the folder: --from "+folder) {
+		t.Errorf("from the socket of a running server: %s", stderr)
+	}
 	if stdout, _ := migrate(t, 0, "--from", server.Log, "--to", plain, "--ahead"); !strings.Contains(stdout, `"done": false`) {
 		t.Errorf("ahead: %s", stdout)
 	}
@@ -173,9 +176,10 @@ func TestMigrate(t *testing.T) {
 	}
 	known := eventsOf(t, "--data", folder)
 	var planned, report struct {
-		Events uint64
-		SHA256 string `json:"sha256"`
-		Done   bool
+		Events  uint64
+		Present uint64
+		SHA256  string `json:"sha256"`
+		Done    bool
 	}
 	decodeInto := func(text string, into any) {
 		t.Helper()
@@ -187,7 +191,7 @@ func TestMigrate(t *testing.T) {
 	decodeInto(stdout, &planned)
 	stdout, _ = migrate(t, 0, "--from", folder, "--to", plain)
 	decodeInto(stdout, &report)
-	if planned.Done || !report.Done || planned.SHA256 != report.SHA256 || report.Events < 10 {
+	if planned.Done || planned.Present == 0 || planned.Present == planned.Events || !report.Done || planned.SHA256 != report.SHA256 || report.Events < 10 {
 		t.Errorf("planned %+v, done %+v", planned, report)
 	}
 	if _, stderr := migrate(t, 0, "--from", folder, "--to", plain); !strings.Contains(stderr, "done already") {
@@ -202,7 +206,12 @@ func TestMigrate(t *testing.T) {
 		}
 	}
 	mustRefuse("serve", "--data", data, "--listen", "127.0.0.1:0")
-	mustRefuse("keys", "rotate", "--data", data)
+	for _, arguments := range [][]string{nil, {"--eventstore", plain}} { // before a server has run on the copy
+		command := exec.Command(Binary(t), append([]string{"keys", "list", "--data", data}, arguments...)...)
+		if output, err := command.CombinedOutput(); err != nil {
+			t.Errorf("keys list %v: %v\n%s", arguments, err, output)
+		}
+	}
 
 	check := func(name, log string) {
 		t.Helper()
@@ -293,4 +302,30 @@ func TestMigrate(t *testing.T) {
 func exists(path string) bool {
 	_, err := os.Stat(path)
 	return err == nil
+}
+
+// TestTakenBack: a log that was migrated, and on whose copy a server has run, is opened again, and a server builds its read models from it.
+func TestTakenBack(t *testing.T) {
+	data := DataFolder(t)
+	folder := filepath.Join(data, "eventstore")
+	server := Start(t, data)
+	account := server.NewAccount("back@example.com")
+	first := account.evaluate(t, "1+1", "")
+	account.expectHistory(t, first.RunID)
+	if server.Interrupt() != 0 {
+		t.Fatal(server.Output())
+	}
+	node := startNode(t, nil, "--data", filepath.Join(t.TempDir(), "node"))
+	migrate(t, 0, "--from", folder, "--to", node)
+	server = Start(t, data, "--eventstore", node)
+	account.URL = server.URL
+	account.expectHistory(t, first.RunID)
+	account.expectHistory(t, account.evaluate(t, "2+2", "").RunID)
+	if server.Interrupt() != 0 {
+		t.Fatal(server.Output())
+	}
+	migrate(t, 0, "--from", folder, "--take-back", "--yes")
+	server = Start(t, data)
+	account.URL = server.URL
+	account.expectHistory(t, first.RunID)
 }
