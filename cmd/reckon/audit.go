@@ -47,6 +47,7 @@ type auditLogCmd struct {
 	Keys            string        `help:"File with the public keys that were handed out, as /.well-known/ and the API serve them (JWK set), kept where the operator cannot write." type:"path" placeholder:"FILE"`
 	Anchor          []string      `help:"File with the output of an earlier reckon node verify, kept where the operator cannot write; may be given more than once." type:"path" placeholder:"FILE"`
 	Checkpoint      []string      `help:"File with a checkpoint of the transparency log, as GET /transparency/checkpoint or a witness showed it, kept where the operator cannot write; may be given more than once." type:"path" placeholder:"FILE"`
+	Content         []string      `help:"Content of the log (EVENTS:SHA256) as an earlier audit printed it, also of the log that this one was migrated from, kept where the operator cannot write; may be given more than once." sep:"none" placeholder:"CONTENT"`
 	WitnessKey      []string      `help:"Verifier key of a witness (NAME+ID+KEY), from the witness itself: its cosignatures are verified; may be given more than once." sep:"none" placeholder:"VKEY"`
 	ReadModels      string        `help:"Database whose read models are compared row by row: sqlite:PATH or postgres://…; default: readmodels.db in the data folder. none: none are." placeholder:"ADDRESS"`
 	Recheck         bool          `help:"Have the kernel judge the export of every certificate once more; it needs the blobs."`
@@ -198,6 +199,12 @@ func checkStates(r auditor.Report, a asked) []checkState {
 		notMade[check] = why
 	}
 	partly := unless(r.Counts.NotChecked == 0, fmt.Sprintf("%d events whose blobs were not looked at", r.Counts.NotChecked))
+	unread := ""
+	for _, f := range r.Findings {
+		if f.Kind == audit.KindUnreadable || f.Kind == audit.KindExport {
+			unread = fmt.Sprintf("everything from position %d on, which cannot be read", f.Position)
+		}
+	}
 	var states []checkState
 	for _, check := range audit.Checks() {
 		s := checkState{Name: check.Name, Proves: check.Proves, State: "agrees", Findings: found[check.Name]}
@@ -206,6 +213,8 @@ func checkStates(r auditor.Report, a asked) []checkState {
 			s.State = "findings"
 		case notMade[check.Name] != "":
 			s.State, s.Why = "not_checked", notMade[check.Name]
+		case unread != "":
+			s.State, s.Why = "partly", unread
 		case partly != "" && audit.NeedsBlobs(check.Name):
 			s.State, s.Why = "partly", partly
 		}
@@ -338,6 +347,13 @@ func (c *auditLogCmd) readWitnessed(config *auditor.Config) error {
 		}
 		config.Checkpoints = append(config.Checkpoints, kept)
 	}
+	for _, text := range c.Content {
+		content, err := audit.ParseContent(text)
+		if err != nil {
+			return fmt.Errorf("--content %q: %w", text, err)
+		}
+		config.Contents = append(config.Contents, content)
+	}
 	for _, text := range c.WitnessKey {
 		key, err := witness.ParseKey(text)
 		if err != nil {
@@ -438,6 +454,7 @@ func printAudit(out io.Writer, r auditor.Report, a asked) error {
 	fmt.Fprintf(&b, "log %s, up to position %d: %d events in %d streams, in %s\n", r.LogID, r.Position, c.Events, c.Streams, r.Elapsed.Round(time.Millisecond))
 	fmt.Fprintf(&b, "  %d accounts, %d runs, %d receipts, %d signatures, %d jobs, %d slots and %d refunds, %d uploads, %d certificates, %d invoices\n",
 		c.Accounts, c.Runs, c.Receipts, c.Signatures, c.Jobs, c.Slots, c.Refunds, c.Uploads, c.Certificates, c.Invoices)
+	fmt.Fprintf(&b, "  content %s\n", r.Content)
 	b.WriteString(transparencyLine(r.Transparency))
 	for _, state := range checkStates(r, a) {
 		fmt.Fprintf(&b, "  %-12s %s\n", state.Name, state)

@@ -133,6 +133,28 @@ func TestPrintAudit(t *testing.T) {
 	}
 }
 
+// TestPrintAuditOfADamagedLog: no check is said to agree further than the log could be read.
+func TestPrintAuditOfADamagedLog(t *testing.T) {
+	for _, state := range checkStates(auditor.Report{Chained: true, ReadModels: true, Tables: true, Findings: []audit.Finding{audit.Complete(audit.CheckChain, audit.KindExport, audit.Finding{Revision: -1, Position: 9}, "a", "b")}}, asked{blobs: true}) {
+		if state.State == "agrees" || state.State == "partly" && !strings.Contains(state.Why, "from position 9 on") {
+			t.Errorf("%+v", state)
+		}
+	}
+}
+
+// TestAuditOfNoExport: a file that is none is an argument that was mistyped, and no damaged log.
+func TestAuditOfNoExport(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "keys.json")
+	for _, content := range []string{"", `{"keys":[]}`} {
+		if err := os.WriteFile(file, []byte(content), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if err := (&auditLogCmd{auditSource: auditSource{Export: file}}).Run(); err == nil || !strings.Contains(err.Error(), "is no export") {
+			t.Errorf("%q: %v", content, err)
+		}
+	}
+}
+
 // TestAuditNeedsTheBlobsOfAnInstallation: where the blobs of a data folder are gone, an audit that would have looked at them does not begin.
 func TestAuditNeedsTheBlobsOfAnInstallation(t *testing.T) {
 	c := auditLogCmd{auditSource: auditSource{Data: t.TempDir()}}

@@ -64,7 +64,7 @@ func Checks() []CheckInfo {
 		{checkProofs, "a certificate is about the upload's bytes, for the job and account that submitted them, and its digests are those of its texts"},
 		{checkBilling, "periods, prices, credit, invoices, payments and the plan in force follow from the subscription's events by docs/billing.md, numbers have no gaps, and a quote that was honoured could be issued then"},
 		{checkTransparency, "every checkpoint is the Merkle tree of the receipts and certificates before it, in the log's order, larger than the one before, and signed by a key that sealed then; every leaf is covered 15 minutes later; cosignatures are of the checkpoint that they follow, and those of a known witness verify (--witness-key); what others kept of it is in the log (--checkpoint)"},
-		{checkMigration, "a log has its name, and is begun once; one that was migrated has the very events that were copied, in their order, and is no unfinished copy"},
+		{checkMigration, "a log has its name, and is begun once; one that was migrated has the events that its name says were copied, in their order, and is no unfinished copy; its first events are those that it had when the content was noted (--content)"},
 		{CheckRecheck, "the kernel of this binary says of each certificate's export what the certificate says (--recheck); where it does not finish, the verdict is not reproduced, and not contradicted"},
 		{CheckReverify, "the checker says of each answer what the verdicts in the log say (--reverify); where it decides nothing, a verdict is not reproduced, and not contradicted"},
 		{CheckTables, "each row of each read model is what the service's own projections make of the log up to the model's checkpoint"},
@@ -82,6 +82,8 @@ type Config struct {
 	OutsideKeys map[string]ed25519.PublicKey
 	// Checkpoints of the transparency log that users or witnesses kept.
 	Checkpoints []Checkpoint
+	// Contents that the log had when it was audited before, kept where the operator cannot write.
+	Contents []Content
 	// Witnesses by whom cosignatures are verified; those of others are only counted.
 	Witnesses []Witness
 	// Defer runs work that needs no order, on other goroutines; what it returns are findings. nil: it is run at once.
@@ -97,6 +99,7 @@ type Auditor struct {
 	pass         *pass
 	checks       []check
 	transparency *transparencyCheck
+	migration    *migrationCheck
 	ended        bool
 }
 
@@ -128,9 +131,10 @@ func New(c Config) *Auditor {
 	jobs := newLegalCheck(p)
 	accounts := newAccountCheck(p, jobs)
 	leaves := newTransparencyCheck(p, keys)
-	return &Auditor{pass: p, transparency: leaves, checks: []check{
+	names := newMigrationCheck(p)
+	return &Auditor{pass: p, transparency: leaves, migration: names, checks: []check{
 		newOrderCheck(p), newTimeCheck(p), jobs, accounts, keys, newReceiptCheck(p, keys), newSlotCheck(p, jobs), newOutcomeCheck(p, jobs), newProofCheck(p, jobs),
-		newBillingCheck(p, accounts), leaves, newMigrationCheck(p),
+		newBillingCheck(p, accounts), leaves, names,
 	}}
 }
 
@@ -169,6 +173,9 @@ func (a *Auditor) End() ([]Finding, Counts) {
 	}
 	return a.pass.findings, a.pass.counts
 }
+
+// Content is that of the whole log, as far as it was taken.
+func (a *Auditor) Content() Content { return a.migration.content() }
 
 // Transparency says how far the transparency log was signed and cosigned.
 func (a *Auditor) Transparency() Transparency { return a.transparency.state }

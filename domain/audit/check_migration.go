@@ -1,11 +1,13 @@
 package audit
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/binary"
 	"encoding/hex"
 	"fmt"
 	"hash"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -89,9 +91,11 @@ type migrationCheck struct {
 	p       *pass
 	sum     hash.Hash
 	events  uint64
-	claims  []claim // that are not compared yet
-	before  string  // name of the event before in identityStream
-	copy    string  // id that the copy that is being made gets
+	claims  []claim   // that are not compared yet
+	kept    []Content // of the configuration, by Events, that are not compared yet
+	last    string    // id of the newest name
+	before  string    // name of the event before in identityStream
+	copy    string    // id that the copy that is being made gets
 	unready event.Recorded
 }
 
@@ -101,7 +105,15 @@ type claim struct {
 	by event.Recorded
 }
 
-func newMigrationCheck(p *pass) *migrationCheck { return &migrationCheck{p: p, sum: sha256.New()} }
+func newMigrationCheck(p *pass) *migrationCheck {
+	kept := slices.SortedFunc(slices.Values(p.config.Contents), func(a, b Content) int { return cmp.Compare(a.Events, b.Events) })
+	return &migrationCheck{p: p, sum: sha256.New(), kept: kept}
+}
+
+// content is that of the events so far.
+func (c *migrationCheck) content() Content {
+	return Content{c.events, hex.EncodeToString(c.sum.Sum(nil))}
+}
 
 func (c *migrationCheck) take(it *Item) {
 	switch {
@@ -119,6 +131,12 @@ func (c *migrationCheck) take(it *Item) {
 	c.sum.Write(it.digest[:])
 	c.events++
 	c.compare()
+	for len(c.kept) > 0 && c.kept[0].Events <= c.events {
+		if have := c.content(); have != c.kept[0] {
+			c.p.found(checkMigration, KindContent, it.Recorded, "content "+c.kept[0].String()+" up to here, as was kept", have.String())
+		}
+		c.kept = c.kept[1:]
+	}
 }
 
 // takeName: a log is named, then copied from (a copying, then a name) or moved and reopened (a moving, then a name), any number of times.
@@ -127,6 +145,12 @@ func (c *migrationCheck) takeName(it *Item) {
 		c.before == identityName && (it.Name == copyingName || it.Name == movedName) ||
 		c.before == copyingName && it.Name == identityName && !it.named.Reopened && it.ID == c.copy ||
 		c.before == movedName && it.Name == identityName && it.named.Reopened
+	if it.Name == identityName && c.before != "" && it.named.From != c.last {
+		c.p.found(checkMigration, KindMigration, it.Recorded, "from "+shown(c.last)+", the name that the log had before", shown(it.named.From))
+	}
+	if it.Name == identityName {
+		c.last = it.ID
+	}
 	if !legal {
 		c.p.found(checkMigration, KindMigration, it.Recorded, "names of the log in an order in which they are given", shown(it.Name)+" after "+shown(c.before))
 	}
@@ -142,14 +166,16 @@ func (c *migrationCheck) compare() {
 	for len(c.claims) > 0 && c.claims[0].Digested <= c.events {
 		first := c.claims[0]
 		c.claims = c.claims[1:]
-		have := hex.EncodeToString(c.sum.Sum(nil))
-		if first.Digested < c.events || first.SHA256 != have {
-			c.p.found(checkMigration, KindMigration, first.by, fmt.Sprintf("%d events with the hash %s, as were copied", first.Digested, first.SHA256), fmt.Sprintf("%d with the hash %s", c.events, have))
+		if copied, have := (Content{first.Digested, first.SHA256}), c.content(); copied != have {
+			c.p.found(checkMigration, KindMigration, first.by, "content "+copied.String()+", which was copied", have.String())
 		}
 	}
 }
 
 func (c *migrationCheck) end() {
+	for _, one := range c.kept {
+		c.p.note(checkMigration, KindContent, "content "+one.String()+", as was kept", fmt.Sprintf("%d events", c.events))
+	}
 	for _, one := range c.claims {
 		c.p.found(checkMigration, KindMigration, one.by, fmt.Sprintf("%d events that were copied", one.Digested), fmt.Sprintf("%d", c.events))
 	}

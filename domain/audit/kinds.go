@@ -4,6 +4,7 @@ package audit
 const (
 	// KindUnreadable: the source could not be read on from a position.
 	KindUnreadable Kind = "log.damaged"
+	KindExport     Kind = "export.damaged" // the same of an export
 	KindAnchor     Kind = "log.anchor_differs"
 	KindNoAnchor   Kind = "log.no_anchor"
 
@@ -79,6 +80,7 @@ const (
 	KindNotCosigned         Kind = "checkpoint.not_cosigned"
 
 	KindMigration Kind = "migration.differs"
+	KindContent   Kind = "content.differs"
 
 	KindInvoice      Kind = "invoice.wrong"
 	KindSubscription Kind = "subscription.wrong"
@@ -112,6 +114,7 @@ func Kinds() map[Kind]KindInfo {
 	rewritten := KindInfo{Error, remedyRewritten}
 	return map[Kind]KindInfo{
 		KindUnreadable: {Error, "keep a copy of the folder, check the disk, and restore the log from a backup (`reckon node restore`); nothing after this position was audited"},
+		KindExport:     {Error, "ask for the export again, and for a copy of the folder that it was made of; nothing after this position was audited"},
 		KindAnchor:     {Error, "the log was rewritten, cut, or is another one: compare it with a copy from when the anchor was noted"},
 		KindNoAnchor:   {Note, "keep the output of `reckon node verify` where the operator cannot write, and give it as --anchor: without one a log that was rewritten as a whole, or cut at its end, cannot be told from the true one"},
 
@@ -160,6 +163,8 @@ func Kinds() map[Kind]KindInfo {
 		KindNotCosigned:         {Warning, "ask the witness for the newest checkpoint that it has cosigned, and give it as --checkpoint; if it has none, it was not asked, or its key is another one"},
 
 		KindMigration: {Error, "the log is not the one that was copied: compare it with the one that it was copied from, which is as it was"},
+
+		KindContent: {Error, "the log was rewritten or cut before there, or is another one: compare it with a copy or an export from when the content was noted"},
 
 		KindInvoice: rewritten, KindSubscription: rewritten, KindPlan: rewritten,
 		KindQuote: {Error, "no quote that this service could have issued in the day before has this price and id"},

@@ -7,16 +7,19 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"reckon/domain/audit"
 	"reckon/domain/audit/audittest"
+	"reckon/domain/run"
 	"reckon/domain/runner"
+	"reckon/domain/token"
 )
 
-// migrated makes a log what `reckon migrate` makes of it, by what docs/audit.md says of the hash.
-func migrated(t testing.TB, l *audittest.Log) (copying, named *audittest.Logged) {
+// contentOf is the content of a log by what docs/audit.md says of the hash.
+func contentOf(t testing.TB, l *audittest.Log) audit.Content {
 	t.Helper()
-	sum, events := sha256.New(), 0
+	sum, events := sha256.New(), uint64(0)
 	for _, s := range l.Stored(t) {
 		if strings.HasPrefix(s.Stream, "$") || strings.HasPrefix(s.Stream, "runner-") || s.Stream == "reckon-log" {
 			continue
@@ -29,7 +32,19 @@ func migrated(t testing.TB, l *audittest.Log) (copying, named *audittest.Logged)
 		sum.Write(one.Sum(nil))
 		events++
 	}
-	from := l.Find("reckon.log_named", 1)
+	return audit.Content{Events: events, SHA256: hex.EncodeToString(sum.Sum(nil))}
+}
+
+// migrated makes a log what `reckon migrate` makes of it.
+func migrated(t testing.TB, l *audittest.Log) (copying, named *audittest.Logged) {
+	t.Helper()
+	content := contentOf(t, l)
+	var from *audittest.Logged // its newest name
+	for _, e := range l.Events {
+		if e.Name == "reckon.log_named" {
+			from = e
+		}
+	}
 	id := l.NewID()
 	event := func(id, name, data string) *audittest.Logged {
 		return &audittest.Logged{ID: id, Stream: "reckon-log", Name: name, Event: runner.Beat{}, Meta: []byte{}, Data: []byte(data)}
@@ -37,7 +52,7 @@ func migrated(t testing.TB, l *audittest.Log) (copying, named *audittest.Logged)
 	copying = event(l.NewID(), "reckon.log_copying", fmt.Sprintf(`{"copy":%q,"from":%q}`, id, from.ID))
 	l.InsertAfter(from, copying)
 	named = event(id, "reckon.log_named", fmt.Sprintf(`{"from":%q,"events":%d,"streams":9,"source_position":%d,"digested":%d,"sha256":%q}`,
-		from.ID, len(l.Events), len(l.Events), events, hex.EncodeToString(sum.Sum(nil))))
+		from.ID, len(l.Events), len(l.Events), content.Events, content.SHA256))
 	l.Events = append(l.Events, named)
 	return copying, named
 }
@@ -73,7 +88,8 @@ func TestMovedAndTakenBack(t *testing.T) {
 		l.Events = append(l.Events, e)
 		return e
 	}
-	for _, next := range [][2]string{{"reckon.log_moved", `{"copy":"x","to":"y"}`}, {"reckon.log_named", `{"from":"z","reopened":true}`}} {
+	from := l.Find("reckon.log_named", 1).ID
+	for _, next := range [][2]string{{"reckon.log_moved", `{"copy":"x","to":"y"}`}, {"reckon.log_named", fmt.Sprintf(`{"from":%q,"reopened":true}`, from)}} {
 		add(next[0], next[1])
 		if findings := audittest.Audit(t, l, nil); len(findings) > 0 {
 			t.Fatal(findings)
@@ -82,5 +98,62 @@ func TestMovedAndTakenBack(t *testing.T) {
 	twice := add("reckon.log_named", `{"from":"z","reopened":true}`)
 	if findings := audittest.Audit(t, l, nil); !has(findings, audit.KindMigration, uint64(l.Index(twice)+1)) {
 		t.Error(findings)
+	}
+}
+
+// TestFromIsTheNameBefore: a name that says another one before it is found.
+func TestFromIsTheNameBefore(t *testing.T) {
+	l := audittest.True()
+	_, named := migrated(t, l)
+	named.Data = []byte(strings.Replace(string(named.Data), l.Find("reckon.log_named", 1).ID, l.NewID(), 1))
+	if findings := audittest.Audit(t, l, nil); !has(findings, audit.KindMigration, uint64(l.Index(named)+1)) {
+		t.Error(findings)
+	}
+}
+
+// TestKeptContent: given contents that were noted of a log, then the log that it was migrated to has them, also when it has grown; and one
+// that was changed and whose name says so, or that was cut, has not.
+func TestKeptContent(t *testing.T) {
+	l := audittest.True()
+	whole := contentOf(t, l)
+	cut := audittest.True()
+	cut.Events = cut.Events[:20]
+	config := audit.Config{Witnesses: []audit.Witness{audittest.Witness()}, Contents: []audit.Content{whole, contentOf(t, cut)}}
+	audited := func(l *audittest.Log) []audit.Finding {
+		findings, _ := audittest.AuditWith(t, l, l.Stored(t), config)
+		return findings
+	}
+	migrated(t, l)
+	l.Now = l.Now.Add(time.Minute)
+	l.Add("runids", "", run.Reserved{Process: audittest.Process})
+	if findings := audited(l); len(findings) > 0 {
+		t.Error(findings)
+	}
+	forged := audittest.True()
+	e := forged.Find("token.minted", 1)
+	minted := e.Event.(token.Minted)
+	minted.Name = "another"
+	e.Event, e.Data = minted, nil
+	last := uint64(len(forged.Events) + 1) // with the mark of the copy before its last event
+	migrated(t, forged)
+	findings := audited(forged)
+	for _, f := range findings {
+		if f.Kind != audit.KindContent {
+			t.Errorf("what was changed is told by more than the content: %v", f)
+		}
+	}
+	if !has(findings, audit.KindContent, last) {
+		t.Errorf("at %d: %v", last, findings)
+	}
+	if findings := audited(cut); !has(findings, audit.KindContent, 0) {
+		t.Errorf("cut: %v", findings)
+	}
+	for _, text := range []string{"", "5", "5:", ":" + whole.SHA256, "5:" + strings.ToUpper(whole.SHA256), "-5:" + whole.SHA256, whole.String() + "00"} {
+		if parsed, err := audit.ParseContent(text); err == nil {
+			t.Errorf("%q is %v", text, parsed)
+		}
+	}
+	if parsed, err := audit.ParseContent(whole.String()); err != nil || parsed != whole {
+		t.Errorf("%v, %v", parsed, err)
 	}
 }

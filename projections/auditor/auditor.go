@@ -26,6 +26,7 @@ type Config struct {
 	OutsideKeys map[string]ed25519.PublicKey
 	Checkpoints []audit.Checkpoint // as audit.Config has them
 	Witnesses   []audit.Witness    // likewise
+	Contents    []audit.Content    // likewise
 	// ReadModels is the address of a database whose read models are compared, row by row; it needs Blobs. Empty: none are.
 	ReadModels string
 	// Recheck judges a certificate's export once more, after the log was read; nil: none is. It needs Blobs.
@@ -62,6 +63,8 @@ type Report struct {
 	// Reverified is how many answers the checker was asked about once more.
 	Reverified int          `json:"reverified"`
 	Counts     audit.Counts `json:"counts"`
+	// Content is what the log says, wherever it lies: to be kept, and given as --content.
+	Content audit.Content `json:"content"`
 	// Transparency says how far the transparency log was signed and cosigned.
 	Transparency audit.Transparency `json:"transparency"`
 	Findings     []audit.Finding    `json:"findings"`
@@ -113,7 +116,7 @@ func Run(ctx context.Context, c Config) (report Report, err error) {
 	}
 	deferred := newDeferred(workers)
 	var certified []audit.Certified
-	config := audit.Config{OutsideKeys: c.OutsideKeys, Checkpoints: c.Checkpoints, Witnesses: c.Witnesses, Defer: deferred.add}
+	config := audit.Config{OutsideKeys: c.OutsideKeys, Checkpoints: c.Checkpoints, Witnesses: c.Witnesses, Contents: c.Contents, Defer: deferred.add}
 	if c.Recheck != nil {
 		config.Certified = func(one audit.Certified) { certified = append(certified, one) }
 	}
@@ -210,7 +213,7 @@ func Run(ctx context.Context, c Config) (report Report, err error) {
 	}
 	audit.Sort(findings)
 	return Report{Reverified: reverified, Tables: tablesCompared, ReadModels: compared != nil, Rechecked: len(certified), LogID: logID, Position: counts.Position, Link: end.Link, Chained: end.Chained, Anchored: end.Anchored,
-		Counts: counts, Transparency: auditor.Transparency(), Findings: findings, Elapsed: time.Since(begun)}, nil
+		Counts: counts, Content: auditor.Content(), Transparency: auditor.Transparency(), Findings: findings, Elapsed: time.Since(begun)}, nil
 }
 
 // ReadUsage counts what an account used, over the whole log. Nothing else that an audit would find is looked for. Errors: that of the

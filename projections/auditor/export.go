@@ -1,6 +1,7 @@
 package auditor
 
 import (
+	"bytes"
 	"context"
 	"encoding/hex"
 	"errors"
@@ -30,6 +31,13 @@ func (x Export) Read(ctx context.Context, visit func(audit.Stored) error) (End, 
 		return End{}, err
 	}
 	defer func() { _ = file.Close() }() // it was only read
+	is, err := looksLikeExport(file)
+	if err == nil && !is {
+		err = fmt.Errorf("%s is no export: `reckon node export` writes one", x.Path)
+	}
+	if err != nil {
+		return End{}, err
+	}
 	reader, err := export.NewReader(file)
 	if err != nil {
 		end := End{}
@@ -54,6 +62,17 @@ func (x Export) Read(ctx context.Context, visit func(audit.Stored) error) (End, 
 		return end, end.damaged(reader.Position(), failed)
 	}
 	return end, end.anchored(anchors.Check(x.Path, header.LogID, end.Position))
+}
+
+// looksLikeExport tells whether a file has a word of an export's first line. One that was changed or cut is damaged; any other file was
+// named by mistake.
+func looksLikeExport(file io.ReaderAt) (bool, error) {
+	begin := make([]byte, len(`{"format":"reckon-export",`))
+	n, err := file.ReadAt(begin, 0)
+	if errors.Is(err, io.EOF) {
+		err = nil
+	}
+	return bytes.Contains(begin[:n], []byte("format")) || bytes.Contains(begin[:n], []byte("reckon-export")), err
 }
 
 // visitAll visits the events; its error is that of the reader, of visit or of ctx.
@@ -82,6 +101,6 @@ func (e *End) damaged(upTo uint64, err error) error {
 	if !errors.As(err, &format) {
 		return err
 	}
-	e.Findings = append(e.Findings, unreadable(upTo+1, format.Error()))
+	e.Findings = append(e.Findings, unreadable(audit.KindExport, upTo+1, format.Error()))
 	return nil
 }

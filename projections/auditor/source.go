@@ -54,7 +54,7 @@ func (f Folder) Read(ctx context.Context, visit func(audit.Stored) error) (End, 
 		if position == 0 { // the head file: what it should name comes after what was read
 			position = report.Records + 1
 		}
-		end.Findings = append(end.Findings, unreadable(position, fmt.Sprintf("%s, byte %d: %s", damage.File, damage.Offset, damage.Reason)))
+		end.Findings = append(end.Findings, unreadable(audit.KindUnreadable, position, fmt.Sprintf("%s, byte %d: %s", damage.File, damage.Offset, damage.Reason)))
 		err = nil
 	default:
 		err = end.anchored(err)
@@ -63,8 +63,8 @@ func (f Folder) Read(ctx context.Context, visit func(audit.Stored) error) (End, 
 }
 
 // unreadable is the finding that a log cannot be read on from a position.
-func unreadable(position uint64, found string) audit.Finding {
-	return audit.Complete(audit.CheckChain, audit.KindUnreadable, audit.Finding{Revision: -1, Position: position}, "the record that was appended", found)
+func unreadable(kind audit.Kind, position uint64, found string) audit.Finding {
+	return audit.Complete(audit.CheckChain, kind, audit.Finding{Revision: -1, Position: position}, "the record that was appended", found)
 }
 
 // anchored makes a finding of an anchor that differs, and returns any other error.

@@ -243,7 +243,11 @@ func (x *tamperer) edit(dir, name string, change func([]byte) []byte) {
 }
 
 func damagedAt(position uint64) func(audit.Finding) bool {
-	return func(f audit.Finding) bool { return f.Kind == audit.KindUnreadable && f.Position == position }
+	return damagedBy(audit.KindUnreadable, position)
+}
+
+func damagedBy(kind audit.Kind, position uint64) func(audit.Finding) bool {
+	return func(f audit.Finding) bool { return f.Kind == kind && f.Position == position }
 }
 
 // rewrittenAt: the anchor after a place differs, and none before it does.

@@ -175,6 +175,21 @@ func TestMigrate(t *testing.T) {
 		t.Fatal(server.Output())
 	}
 	known := eventsOf(t, "--data", folder)
+	var noted struct {
+		Content struct {
+			Events uint64
+			SHA256 string `json:"sha256"`
+		}
+	}
+	output, err := exec.Command(Binary(t), "audit", "--data", folder, "--json").Output()
+	if err != nil {
+		t.Fatal(err, string(output))
+	}
+	decodeKept := json.Unmarshal(output, &noted)
+	content := fmt.Sprintf("%d:%s", noted.Content.Events, noted.Content.SHA256)
+	if decodeKept != nil || noted.Content.Events == 0 {
+		t.Fatal(decodeKept, content)
+	}
 	var planned, report struct {
 		Events  uint64
 		Present uint64
@@ -234,7 +249,7 @@ func TestMigrate(t *testing.T) {
 		}
 		mustAudit := func() {
 			t.Helper()
-			answer, status := server.audit("--eventstore", log, "--blobs", filepath.Join(data, "blobs"), "--read-models", "sqlite:"+filepath.Join(data, "readmodels.db"))
+			answer, status := server.audit("--eventstore", log, "--content", content, "--blobs", filepath.Join(data, "blobs"), "--read-models", "sqlite:"+filepath.Join(data, "readmodels.db"))
 			if status != 0 || !answer.Tables || answer.Counts["receipts"] == 0 {
 				t.Errorf("%s: the audit ends with %d: %+v", name, status, answer)
 			}
