@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"google.golang.org/grpc"
@@ -64,16 +63,7 @@ func (c *openCall) Err() error {
 // late ends a call whose request does not come.
 func (c *openCall) late() { c.cancel(errSilent) }
 
-// callCount counts the open calls of all connections but those of strangers: the calls whose end the node
-// has not sent. Strangers must not take the room of users.
-type callCount struct{ open atomic.Int64 }
-
-// hasRoom reports whether a connection with so many calls may have them. What is left for everybody is a
-// connection's share, so that those with many calls leave room for those with few (dynamic thresholds:
-// Choudhury and Hahne, IEEE/ACM Transactions on Networking 6(2), 1998).
-func (c *callCount) hasRoom(calls int) bool { return int64(calls)+c.open.Load() <= maxCalls }
-
-var errTooManyCalls = status.Error(codes.ResourceExhausted, "there are too many open calls of this connection, or in all: end some")
+var errTooManyCalls = status.Error(codes.ResourceExhausted, "there are too many open calls of this connection, of its user or of all users: try again when some have ended")
 
 // beginCall is tap.ServerInHandle: gRPC calls it with the head of each call, on the reader of the connection,
 // before it takes memory for the call.

@@ -126,6 +126,7 @@ type guard struct {
 	log    *eventlog.Log
 	users  *access.Authenticator
 	logger *slog.Logger
+	shares shares
 	wait   time.Duration // longest reading of a refused request
 }
 
@@ -159,7 +160,9 @@ func (g *guard) authenticate(ctx context.Context, method string) (*caller, callR
 	if err != nil {
 		return nil, rule, authenticationFailure(err)
 	}
-	keepPlace(ctx)
+	if err := g.keepPlace(ctx, session); err != nil {
+		return nil, rule, err
+	}
 	c := &caller{g, session}
 	if len(rule.roles) > 0 {
 		if err := c.authorizeRole(rule.roles, ""); err != nil {

@@ -129,9 +129,10 @@ type inboundStream struct {
 	arrives *arriving
 	arrived []*arriving // whole, and not decoded yet
 
-	counted   bool // in callCount
-	strangers bool // of a call that is open to everybody, by who gave no right password
-	unread    int  // bytes that are counted in inbound.unread
+	counted   bool   // in callCount
+	of        *share // that it is counted in, too; nil: none
+	strangers bool   // of a call that is open to everybody, by who gave no right password
+	unread    int    // bytes that are counted in inbound.unread
 }
 
 // arriving is a message that came in parts.
@@ -152,7 +153,8 @@ func (i *inbound) begin(kind, _ byte, stream uint32) {
 		i.newest = &inboundStream{counted: i.trusted()}
 		i.streams[stream] = i.newest
 		if i.newest.counted {
-			i.calls.open.Add(1)
+			i.newest.of = i.user()
+			i.calls.begun(i.newest.of)
 		}
 	}
 }
@@ -163,8 +165,21 @@ func (i *inbound) hasRoom() bool {
 		return true
 	}
 	i.mu.Lock()
-	defer i.mu.Unlock()
-	return i.calls.hasRoom(len(i.streams))
+	calls := len(i.streams)
+	i.mu.Unlock()
+	if i.calls.hasRoom(calls, i.user()) {
+		return true
+	}
+	i.calls.refused(i.user())
+	return false
+}
+
+// user is the share of the connection's user; nil for an operator's, and where nobody needs a password.
+func (i *inbound) user() *share {
+	if i.conn == nil {
+		return nil
+	}
+	return i.conn.of.Load()
 }
 
 // strangers returns what the newest call is being sent when no password was verified, else nil: only then
@@ -354,7 +369,7 @@ func (i *inbound) ended(stream uint32) {
 
 func (i *inbound) uncount(s *inboundStream) {
 	if s.counted {
-		i.calls.open.Add(-1)
+		i.calls.ended(s.of)
 	}
 }
 

@@ -132,7 +132,7 @@ func (n *Node) open(c Config) error {
 		part = openfiles.Port
 	}
 	n.listener = &places{Listener: &countingListener{Listener: listener, count: n.foreign}, limit: n.placesOf(part), trusted: true}
-	n.memory, n.calls = newBudget(maxHeldBytes, n.logger), &callCount{}
+	n.memory, n.calls = newBudget(maxHeldBytes, n.logger), &callCount{logger: n.logger}
 	subscriptions := newQuota(maxSubscriptions, maxSubscriptionsPerConnection)
 	n.groups = newGroupsService(n.log, n.closing, n.memory, n.logger)
 	n.users = newUsersService(n.log, n.memory, c.Clock)

@@ -9,6 +9,8 @@ import (
 	"sync/atomic"
 	"time"
 
+	"reckon/eventstore/node/access"
+
 	"google.golang.org/grpc/peer"
 )
 
@@ -80,6 +82,8 @@ type placedConn struct {
 	cut      atomic.Bool  // it was closed because memory was short
 	received atomic.Int64 // bytes, while it is not verified
 	inbound  atomic.Pointer[inbound]
+	of       atomic.Pointer[share]          // of the user that it was verified for; nil: an operator, or nobody needs a password
+	session  atomic.Pointer[access.Session] // the newest
 }
 
 // Read is net.Conn. It fails when a connection has sent maxStrangeBytes without a verified
@@ -94,6 +98,28 @@ func (c *placedConn) Read(b []byte) (int, error) {
 
 var errStrange = errors.New("too much from a client without a password")
 
+// keep keeps a connection of a user whose password was verified; nil: of an operator. It is not kept where the user has too many.
+// first is whether it was not verified before.
+func (p *places) keep(c *placedConn, of *share) (kept, first bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	switch verified := int64(p.taken - p.strange.Len()); {
+	case c.verified.Load():
+		return true, false
+	case c.strange == nil: // it had to give way
+		return false, false
+	case of != nil && !mayHave(of.connections+1, verified+1, int64(forUsers(p.limit))):
+		return false, false
+	case of != nil:
+		of.connections++
+		c.of.Store(of)
+	}
+	p.strange.Remove(c.strange)
+	c.strange = nil
+	c.verified.Store(true)
+	return true, true
+}
+
 // open returns the number of connections.
 func (p *places) open() int {
 	p.mu.Lock()
@@ -106,6 +132,9 @@ func (c *placedConn) leave() {
 	c.places.mu.Lock()
 	defer c.places.mu.Unlock()
 	c.places.taken--
+	if of := c.of.Load(); of != nil {
+		of.connections--
+	}
 	if c.strange != nil {
 		c.places.strange.Remove(c.strange)
 		c.strange = nil
@@ -147,24 +176,4 @@ func connOf(ctx context.Context) *placedConn {
 		return nil
 	}
 	return addr.conn
-}
-
-// keepPlace keeps the connection of a call whose credentials were verified.
-func keepPlace(ctx context.Context) {
-	c := connOf(ctx)
-	if c == nil {
-		return
-	}
-	if c.verified.Swap(true) {
-		return
-	}
-	if i := c.inbound.Load(); i != nil {
-		wake(i.changed)
-	}
-	c.places.mu.Lock()
-	defer c.places.mu.Unlock()
-	if c.strange != nil {
-		c.places.strange.Remove(c.strange)
-		c.strange = nil
-	}
 }

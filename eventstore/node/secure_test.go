@@ -1117,7 +1117,9 @@ func TestPlacesOfConnections(t *testing.T) {
 	}
 	isOpen := func(i int) bool { return !errors.Is(conns[i].SetDeadline(time.Time{}), net.ErrClosed) }
 	keep := func(c *placedConn) {
-		keepPlace(peerContext(t.Context(), c))
+		if kept, first := p.keep(c, nil); !kept || !first {
+			t.Fatal(kept, first)
+		}
 	}
 	first := connect()
 	keep(first)

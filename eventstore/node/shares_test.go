@@ -1,0 +1,159 @@
+package node
+
+import (
+	"fmt"
+	"log/slog"
+	"net"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/EventStore/EventStore-Client-Go/v4/protos/streams"
+	"golang.org/x/net/http2"
+	"pgregory.net/rapid"
+)
+
+// TestOneUserLeavesCallsForOthers: a user who opens all the calls that they get leaves some to another user, and more to operators.
+func TestOneUserLeavesCallsForOthers(t *testing.T) {
+	s := startPatient(t, patience{request: time.Hour, refused: time.Hour, stranger: time.Hour})
+	var written strings.Builder
+	s.calls.logger = slog.New(slog.NewTextHandler(&written, nil))
+	door := s.door.listener.(*places)
+	for range maxCalls/maxStreamsPerClient + 2 {
+		raw := s.rawTLS(t)
+		if _, err := raw.call(streams.Streams_BatchAppend_FullMethodName, "authorization", basic(ordinary, passwordOf(ordinary))); err != nil {
+			t.Fatal(err)
+		}
+		await(t, "the password is verified", func() bool {
+			door.mu.Lock()
+			defer door.mu.Unlock()
+			return door.strange.Len() == 0
+		})
+		for range maxStreamsPerClient - 1 {
+			if _, err := raw.call(streams.Streams_BatchAppend_FullMethodName, "authorization", basic(ordinary, passwordOf(ordinary))); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := raw.WritePing(false, [8]byte{}); err != nil { // it is answered after all heads were read and the refused were answered
+			t.Fatal(err)
+		}
+		for isAcknowledged := false; !isAcknowledged; {
+			frame, err := raw.ReadFrame()
+			if err != nil {
+				t.Fatal(err)
+			}
+			ping, is := frame.(*http2.PingFrame)
+			isAcknowledged = is && ping.IsAck()
+		}
+	}
+	all, limit := s.calls.open.Load(), int64(forUsers(maxCalls))
+	if all < limit*3/4 || all > limit*userShare/(userShare+1) {
+		t.Errorf("%d calls of one user, of %d", all, limit)
+	}
+	for _, who := range []string{other, ops, admin} {
+		conn := s.dialTLS(t)
+		for i := range 20 {
+			if err := appendCall(as(t, who), conn, fmt.Sprint(who, i)); err != nil {
+				t.Fatalf("%s: %v", who, err)
+			}
+		}
+	}
+	if lines := strings.Count(written.String(), "\n"); lines != 1 || !strings.Contains(written.String(), "user="+ordinary) {
+		t.Errorf("told: %s", written.String())
+	}
+}
+
+// TestSharesOfUsers: whatever users take, and however many of them there are, one who has nothing gets something, and what is kept for
+// operators is left (rapid).
+func TestSharesOfUsers(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		var c callCount
+		users := make([]share, 1+rapid.IntRange(1, 4).Draw(t, "greedy users"))
+		for range rapid.IntRange(0, 20_000).Draw(t, "calls") {
+			of := &users[rapid.IntRange(1, len(users)-1).Draw(t, "user")]
+			if c.begun(of); !c.hasRoom(1, of) {
+				c.ended(of)
+			}
+		}
+		if open := c.open.Load(); open > int64(forUsers(maxCalls)) {
+			t.Fatalf("%d are open", open)
+		}
+		if c.begun(&users[0]); !c.hasRoom(1, &users[0]) {
+			t.Fatalf("nothing is left of %d", c.open.Load())
+		}
+		if c.begun(nil); !c.hasRoom(maxCalls/keptForOperators/2, nil) {
+			t.Fatal("nothing is left for operators")
+		}
+	})
+}
+
+// TestOneUserLeavesConnections: one who keeps all connections that they get leaves some to another user, and more to operators.
+func TestOneUserLeavesConnections(t *testing.T) {
+	const limit = 1024
+	p := &places{limit: limit}
+	connect := func() *placedConn {
+		ours, theirs := net.Pipe()
+		t.Cleanup(func() { _, _ = ours.Close(), theirs.Close() })
+		return p.place(ours).(*placedConn)
+	}
+	greedy, modest := &share{}, &share{}
+	var kept []*placedConn
+	for range limit {
+		c := connect()
+		if is, _ := p.keep(c, greedy); !is {
+			_ = c.Close()
+			break
+		}
+		kept = append(kept, c)
+	}
+	if len(kept) < forUsers(limit)*3/4 || len(kept) > forUsers(limit)*userShare/(userShare+1) {
+		t.Errorf("one user keeps %d of %d", len(kept), limit)
+	}
+	for range 20 {
+		if is, first := p.keep(connect(), modest); !is || !first {
+			t.Fatal("another user has no connection")
+		}
+	}
+	for range limit / keptForOperators {
+		if is, _ := p.keep(connect(), nil); !is {
+			t.Fatal("an operator has no connection")
+		}
+	}
+	for _, c := range kept {
+		_ = c.Close()
+	}
+	if greedy.connections != 0 || modest.connections != 20 {
+		t.Errorf("%d and %d are counted", greedy.connections, modest.connections)
+	}
+}
+
+// TestConnectionsOfAUserWhoIsDisabledEnd: also of calls that nothing is sent on; those of others stay.
+func TestConnectionsOfAUserWhoIsDisabledEnd(t *testing.T) {
+	s := startPatient(t, patience{request: time.Hour, refused: 10 * time.Millisecond, stranger: time.Hour})
+	idle, others := s.rawTLS(t), s.dialTLS(t)
+	if _, err := idle.call(streams.Streams_BatchAppend_FullMethodName, "authorization", basic(ordinary, passwordOf(ordinary))); err != nil {
+		t.Fatal(err)
+	}
+	if err := readCall(as(t, other), others, "plain"); err != nil {
+		t.Fatal(err)
+	}
+	door := s.door.listener.(*places)
+	await(t, "passwords are verified", func() bool {
+		door.mu.Lock()
+		defer door.mu.Unlock()
+		return door.strange.Len() == 0 && door.taken >= 2
+	})
+	before := door.open()
+	if err := s.users.SetDisabled(t.Context(), ordinary, true); err != nil {
+		t.Fatal(err)
+	}
+	for {
+		if _, err := idle.ReadFrame(); err != nil {
+			break // the node has closed it
+		}
+	}
+	await(t, "it has left", func() bool { return door.open() == before-1 })
+	if err := readCall(as(t, other), others, "plain"); err != nil {
+		t.Error(err)
+	}
+}
