@@ -39,7 +39,8 @@ protos: ## write the Go code of the .proto files; run it when one changes
 	$(GO) generate -run buf ./eventstore/node/protos
 
 generate: ## write everything that is generated from declarations
-	$(GO) generate -skip buf ./...
+	$(GO) generate -run internal/lists ./projections ./readapi ./writeapi
+	$(GO) generate -skip 'buf|internal/lists' ./...
 	$(GO) test ./test -run "TestImportTable|TestLimitsPage|TestWhatIsNotServed|TestAccessPage" -update
 	$(GO) test ./internal/telemetry -run TestMetricsPage -update
 	$(GO) test ./internal/tracing -run TestTracesPage -update

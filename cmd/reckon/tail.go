@@ -73,6 +73,9 @@ func (c *tailCmd) printOlder(ctx context.Context, store *eventstore.Store, wante
 	if err != nil {
 		return older.head, err
 	}
+	if c.Once && len(older.found) == 0 && older.whole {
+		fmt.Fprintln(os.Stderr, "no event of the log matches")
+	}
 	if older.searched == lookBack {
 		fmt.Fprintf(os.Stderr, "%d of the newest %d events match; --since POSITION looks further back\n", len(older.found), lookBack)
 	}

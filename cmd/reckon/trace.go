@@ -70,6 +70,10 @@ func (c *traceCmd) Run() error {
 			return err
 		}
 		if len(events) == 0 {
+			if c.Since > 0 {
+				fmt.Fprintf(os.Stderr, "no event after position %d has the %s\n", c.Since, sought)
+				return exitStatus(1)
+			}
 			fmt.Fprintf(os.Stderr, "no event has the %s; give a stream to trace what its first event belongs to\n", sought)
 			return exitStatus(1)
 		}

@@ -6,6 +6,9 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"maps"
+	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -252,7 +255,7 @@ func (e *Engine) Boot(ctx context.Context, name string) error {
 func (e *Engine) onWorker(ctx context.Context, name string, do func(context.Context, *worker) error) error {
 	w := e.byName[name]
 	if w == nil {
-		return fmt.Errorf("%w: %s", ErrNotFound, name)
+		return fmt.Errorf("%w: %s; there are %s", ErrNotFound, name, strings.Join(slices.Sorted(maps.Keys(e.byName)), ", "))
 	}
 	answer := make(chan error, 1)
 	request := func(ctx context.Context) error {
