@@ -44,7 +44,9 @@ func (x *tamperer) lines() [][]byte {
 }
 
 // damagedAtLine: damage is at the event of a line; of the first one, which names the log, at its first event.
-func damagedAtLine(n int) func(audit.Finding) bool { return damagedBy(audit.KindExport, uint64(max(n, 1))) }
+func damagedAtLine(n int) func(audit.Finding) bool {
+	return damagedBy(audit.KindExport, uint64(max(n, 1)))
+}
 
 // flipExportByte flips a bit of a byte of an export.
 func (x *tamperer) flipExportByte() tampering {
