@@ -180,35 +180,47 @@ func (h *holding) close() {
 // eventOverheadBytes is what an event is counted for beyond its payload.
 const eventOverheadBytes = 512
 
-// quota bounds the calls of a kind: of all clients, and of each connection.
+// quota bounds the calls of a kind: of all clients, of each user (shares.go), and of each connection.
 type quota struct {
 	all, each int
+	full      error
 
 	mu     sync.Mutex
 	taken  int
 	byConn map[*placedConn]int
+	byUser map[*share]int
 }
 
-func newQuota(all, each int) *quota {
-	return &quota{all: all, each: each, byConn: map[*placedConn]int{}}
+func newQuota(all, each int, full error) *quota {
+	return &quota{all: all, each: each, full: full, byConn: map[*placedConn]int{}, byUser: map[*share]int{}}
 }
 
 // take takes a place; leave returns it.
 func (q *quota) take(ctx context.Context) (leave func(), err error) {
 	conn := connOf(ctx)
+	var of *share
+	if conn != nil {
+		of = conn.of.Load()
+	}
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	if q.taken >= q.all || q.byConn[conn] >= q.each && conn != nil {
-		return nil, errTooManySubscriptions
+	switch {
+	case q.taken >= q.all, conn != nil && q.byConn[conn] >= q.each,
+		of != nil && !mayHave(int64(q.byUser[of]+1), int64(q.taken+1), int64(forUsers(q.all))):
+		return nil, q.full
 	}
 	q.taken++
 	q.byConn[conn]++
+	q.byUser[of]++
 	return func() {
 		q.mu.Lock()
 		defer q.mu.Unlock()
 		q.taken--
 		if q.byConn[conn]--; q.byConn[conn] == 0 {
 			delete(q.byConn, conn)
+		}
+		if q.byUser[of]--; q.byUser[of] == 0 {
+			delete(q.byUser, of)
 		}
 	}, nil
 }

@@ -33,7 +33,7 @@ func fuzzService(f *testing.F) *streamsService {
 		f.Fatal(err)
 	}
 	f.Cleanup(func() { _ = log.Close() })
-	s := &streamsService{log: log, closing: make(chan struct{}), memory: newBudget(maxHeldBytes, slog.New(slog.DiscardHandler)), subscriptions: newQuota(maxSubscriptions, maxSubscriptionsPerConnection), logger: slog.New(slog.DiscardHandler)}
+	s := &streamsService{log: log, closing: make(chan struct{}), memory: newBudget(maxHeldBytes, slog.New(slog.DiscardHandler)), subscriptions: newQuota(maxSubscriptions, maxSubscriptionsPerConnection, errTooManySubscriptions), logger: slog.New(slog.DiscardHandler)}
 	for i := range 3 {
 		event := eventlog.Proposed{ID: uuid.UUID{byte(i + 1)}, Type: "t", Data: []byte("1@s")}
 		if i == 2 {
@@ -275,7 +275,7 @@ func FuzzOperatorCalls(f *testing.F) {
 	f.Cleanup(func() { stop(f, n) })
 	ctx := context.Background()
 	operate := &operationsService{node: n, stoppable: true}
-	watch := &monitoringService{node: n, calls: newQuota(1, 1), dir: f.TempDir()}
+	watch := &monitoringService{node: n, calls: newQuota(1, 1, errTooManySubscriptions), dir: f.TempDir()}
 	calls := []struct {
 		seed proto.Message
 		call func([]byte)

@@ -33,7 +33,7 @@ type groupsService struct {
 	groups map[string]*consumerGroup // by groupID
 	failed error                     // why the configuration cannot be read; nil when it was
 
-	consumers atomic.Int64  // connected to all groups
+	consumers *quota        // connected to all groups
 	unsettled atomic.Int64  // events held by all groups
 	reading   chan struct{} // holds a token for each page being read
 	memory    *budget       // content of large events being sent, with what other calls hold
@@ -45,7 +45,7 @@ const maxNamedConfigs = 10
 func newGroupsService(log *eventlog.Log, closing <-chan struct{}, memory *budget, logger *slog.Logger) *groupsService {
 	s := &groupsService{
 		log: log, closing: closing, logger: logger,
-		admin: make(chan struct{}, 1), reading: make(chan struct{}, maxGroupReads), memory: memory,
+		consumers: newQuota(maxConsumers, maxConsumers, errTooManyConsumers), admin: make(chan struct{}, 1), reading: make(chan struct{}, maxGroupReads), memory: memory,
 	}
 	s.load()
 	return s

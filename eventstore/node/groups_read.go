@@ -11,7 +11,6 @@ import (
 	"github.com/EventStore/EventStore-Client-Go/v4/protos/persistent"
 	"github.com/EventStore/EventStore-Client-Go/v4/protos/shared"
 	"github.com/google/uuid"
-	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/metadata"
 	"google.golang.org/grpc/peer"
 
@@ -24,6 +23,7 @@ type consumer struct {
 	member  *group.Consumer
 	wake    chan struct{} // there is something to take
 	dropped chan struct{} // closed when the group was put away
+	leave   func()        // gives its place back
 	from    string        // its address
 	name    string        // of the connection, as the client says
 	user    string        // empty where users need no names
@@ -162,10 +162,11 @@ func (g *consumerGroup) join(ctx context.Context, buffer int) (*consumer, error)
 	if len(g.consumers) >= most {
 		return nil, g.config.full()
 	}
-	if g.service.consumers.Add(1) > maxConsumers {
-		g.service.consumers.Add(-1)
-		return nil, &failure{code: codes.ResourceExhausted, message: "this node has as many consumers of persistent subscriptions as it can"}
+	leave, err := g.service.consumers.take(ctx)
+	if err != nil {
+		return nil, err
 	}
+	c.leave = leave
 	g.changeLocked(func(state *group.Group, now time.Time) {
 		c.member = state.Join(now, buffer)
 		g.consumers = append(g.consumers, c)
@@ -175,7 +176,7 @@ func (g *consumerGroup) join(ctx context.Context, buffer int) (*consumer, error)
 
 // leave removes a consumer, unless the group was put away before.
 func (g *consumerGroup) leave(c *consumer) {
-	g.service.consumers.Add(-1)
+	c.leave()
 	g.change(func(state *group.Group, now time.Time) {
 		for i, other := range g.consumers {
 			if other == c {

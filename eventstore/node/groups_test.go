@@ -521,7 +521,7 @@ func TestGroupsHoldAtMostTheirShare(t *testing.T) {
 	if left := r.groups.unsettled.Load() - maxUnsettled; left != 0 {
 		t.Errorf("%d events are counted after the group is gone", left)
 	}
-	waitFor(t, "no consumer is counted", func() bool { return r.groups.consumers.Load() == 0 })
+	waitFor(t, "no consumer is counted", func() bool { return r.groups.consumers.count() == 0 })
 }
 
 // A consumer joins when the events wait that the log has: the order in which refused events come again must not depend on how
@@ -576,9 +576,13 @@ func TestGroupLimits(t *testing.T) {
 		t.Errorf("one group too many: %v", err)
 	}
 	r.createGroup(t, "s", "g", groupRules())
-	r.groups.consumers.Add(maxConsumers)
+	r.groups.consumers.mu.Lock()
+	r.groups.consumers.taken += maxConsumers
+	r.groups.consumers.mu.Unlock()
 	_, err = r.client.SubscribeToPersistentSubscription(testCtx(t), "s", "g", esdb.SubscribeToPersistentSubscriptionOptions{})
-	r.groups.consumers.Add(-maxConsumers)
+	r.groups.consumers.mu.Lock()
+	r.groups.consumers.taken -= maxConsumers
+	r.groups.consumers.mu.Unlock()
 	if err == nil || !strings.Contains(err.Error(), "as many consumers") {
 		t.Errorf("one consumer too many: %v", err)
 	}

@@ -26,3 +26,10 @@ func dialInsecure(t testing.TB, address string) *grpc.ClientConn {
 func peerContext(ctx context.Context, c *placedConn) context.Context {
 	return peer.NewContext(ctx, &peer.Peer{Addr: c.RemoteAddr()})
 }
+
+// count is how many places are taken.
+func (q *quota) count() int {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	return q.taken
+}

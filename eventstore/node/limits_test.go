@@ -48,7 +48,7 @@ func TestABatchThatWaitsKeepsNobody(t *testing.T) {
 	n := startSecured(t)
 	memory := newBudget(1000, silent)
 	memory.wait = time.Hour
-	s := &streamsService{log: n.log, closing: make(chan struct{}), memory: memory, subscriptions: newQuota(1, 1), logger: silent}
+	s := &streamsService{log: n.log, closing: make(chan struct{}), memory: memory, subscriptions: newQuota(1, 1, errTooManySubscriptions), logger: silent}
 	held := memory.hold(t.Context())
 	if err := held.reserve(t.Context(), 1000); err != nil {
 		t.Fatal(err)
@@ -130,7 +130,7 @@ func TestTheStalledClientGivesWay(t *testing.T) {
 
 // TestSubscriptionsAreCounted: of a connection, and in all.
 func TestSubscriptionsAreCounted(t *testing.T) {
-	q := newQuota(3, 2)
+	q := newQuota(3, 2, errTooManySubscriptions)
 	conn := func() context.Context {
 		ours, theirs := net.Pipe()
 		t.Cleanup(func() { _ = theirs.Close() })
@@ -154,6 +154,50 @@ func TestSubscriptionsAreCounted(t *testing.T) {
 	take(two, true)
 	if q.taken != 3 || len(q.byConn) != 2 {
 		t.Error(q.taken, q.byConn)
+	}
+}
+
+// TestOneUserLeavesSubscriptions: whatever one user takes on however many connections, another and operators get some; all are given back.
+func TestOneUserLeavesSubscriptions(t *testing.T) {
+	q := newQuota(maxSubscriptions, maxSubscriptionsPerConnection, errTooManySubscriptions)
+	p := &places{limit: 1024}
+	connect := func(of *share) context.Context {
+		ours, theirs := net.Pipe()
+		t.Cleanup(func() { _ = theirs.Close() })
+		c := p.place(ours).(*placedConn)
+		if kept, _ := p.keep(c, of); !kept {
+			t.Fatal("not kept")
+		}
+		return peerContext(t.Context(), c)
+	}
+	greedy, modest := &share{}, &share{}
+	var leave []func()
+	for range 10 {
+		conn := connect(greedy)
+		for range maxSubscriptionsPerConnection {
+			if back, err := q.take(conn); err == nil {
+				leave = append(leave, back)
+			}
+		}
+	}
+	if n := len(leave); n < forUsers(maxSubscriptions)*3/4 || n > forUsers(maxSubscriptions)*userShare/(userShare+1) {
+		t.Errorf("one user has %d of %d", n, maxSubscriptions)
+	}
+	for _, of := range []*share{modest, nil} {
+		conn := connect(of)
+		for range 100 {
+			back, err := q.take(conn)
+			if err != nil {
+				t.Fatal(err)
+			}
+			leave = append(leave, back)
+		}
+	}
+	for _, back := range leave {
+		back()
+	}
+	if q.taken != 0 || len(q.byConn) != 0 || len(q.byUser) != 0 {
+		t.Error(q.taken, q.byConn, q.byUser)
 	}
 }
 

@@ -133,10 +133,10 @@ func (n *Node) open(c Config) error {
 	}
 	n.listener = &places{Listener: &countingListener{Listener: listener, count: n.foreign}, limit: n.placesOf(part), trusted: true}
 	n.memory, n.calls = newBudget(maxHeldBytes, n.logger), &callCount{logger: n.logger}
-	subscriptions := newQuota(maxSubscriptions, maxSubscriptionsPerConnection)
+	subscriptions := newQuota(maxSubscriptions, maxSubscriptionsPerConnection, errTooManySubscriptions)
 	n.groups = newGroupsService(n.log, n.closing, n.memory, n.logger)
 	n.users = newUsersService(n.log, n.memory, c.Clock)
-	watchers := newQuota(maxStatsCalls, maxStatsCallsPerConnection)
+	watchers := newQuota(maxStatsCalls, maxStatsCallsPerConnection, errTooManySubscriptions)
 	services := func(advertise net.Addr) func(grpc.ServiceRegistrar) {
 		return func(to grpc.ServiceRegistrar) {
 			streams.RegisterStreamsServer(to, &streamsService{log: n.log, closing: n.closing, memory: n.memory, subscriptions: subscriptions, logger: n.logger})

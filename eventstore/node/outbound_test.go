@@ -251,7 +251,7 @@ func TestAConsumerThatReadsNothingLeaves(t *testing.T) {
 	if err := r.client.DeletePersistentSubscription(testCtx(t), "s", "g", esdb.DeletePersistentSubscriptionOptions{}); err != nil {
 		t.Fatal(err)
 	}
-	for ctx = testCtx(t); r.groups.consumers.Load() > 0; runtime.Gosched() {
+	for ctx = testCtx(t); r.groups.consumers.count() > 0; runtime.Gosched() {
 		if ctx.Err() != nil {
 			t.Fatal("the consumer stays")
 		}

@@ -30,7 +30,8 @@ var (
 	errShuttingDown = &failure{code: codes.Unavailable, message: "the node is shutting down"}
 	errTooBusy      = &failure{code: codes.Unavailable, message: "calls in progress hold all memory there is for events: try again"}
 
-	errTooManySubscriptions = &failure{code: codes.ResourceExhausted, message: "there are too many subscriptions of this connection, or in all: end some"}
+	errTooManySubscriptions = &failure{code: codes.ResourceExhausted, message: "there are too many subscriptions of this connection, of its user or of all users: end some"}
+	errTooManyConsumers     = &failure{code: codes.ResourceExhausted, message: "this node has as many consumers of persistent subscriptions as it can, in all or of this user"}
 )
 
 func invalid(message string) *failure {
