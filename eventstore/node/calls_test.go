@@ -239,6 +239,23 @@ func (c *rawCalls) call(method string, fields ...string) (uint32, error) {
 	return id, c.WriteHeaders(http2.HeadersFrameParam{StreamID: id, BlockFragment: block, EndHeaders: true})
 }
 
+// settle waits until all heads were read and the refused were answered, which is before a ping is.
+func (c *rawCalls) settle(t testing.TB) {
+	t.Helper()
+	if err := c.WritePing(false, [8]byte{}); err != nil {
+		t.Fatal(err)
+	}
+	for {
+		frame, err := c.ReadFrame()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if ping, is := frame.(*http2.PingFrame); is && ping.IsAck() {
+			return
+		}
+	}
+}
+
 func (s *secured) rawTLS(t testing.TB) *rawCalls {
 	t.Helper()
 	conn, err := tls.Dial("tcp", s.door.listener.Addr().String(), &tls.Config{RootCAs: s.authority(t), NextProtos: []string{"h2"}})
@@ -403,18 +420,7 @@ func TestCallsOfAllConnectionsAreCounted(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		if err := raw.WritePing(false, [8]byte{}); err != nil { // it is answered after all heads were read and the refused were answered
-			t.Fatal(err)
-		}
-		for {
-			frame, err := raw.ReadFrame()
-			if err != nil {
-				t.Fatal(err)
-			}
-			if ping, is := frame.(*http2.PingFrame); is && ping.IsAck() {
-				break
-			}
-		}
+		raw.settle(t)
 		if open := r.calls.open.Load(); open > maxCalls {
 			t.Fatalf("%d calls are open", open)
 		}

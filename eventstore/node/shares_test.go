@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/EventStore/EventStore-Client-Go/v4/protos/streams"
-	"golang.org/x/net/http2"
 	"pgregory.net/rapid"
 )
 
@@ -34,17 +33,7 @@ func TestOneUserLeavesCallsForOthers(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		if err := raw.WritePing(false, [8]byte{}); err != nil { // it is answered after all heads were read and the refused were answered
-			t.Fatal(err)
-		}
-		for isAcknowledged := false; !isAcknowledged; {
-			frame, err := raw.ReadFrame()
-			if err != nil {
-				t.Fatal(err)
-			}
-			ping, is := frame.(*http2.PingFrame)
-			isAcknowledged = is && ping.IsAck()
-		}
+		raw.settle(t)
 	}
 	all, limit := s.calls.open.Load(), int64(forUsers(maxCalls))
 	if all < limit*3/4 || all > limit*userShare/(userShare+1) {
