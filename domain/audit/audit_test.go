@@ -15,6 +15,7 @@ import (
 	"reckon/domain/billing"
 	"reckon/domain/certificate"
 	"reckon/domain/event"
+	"reckon/domain/grant"
 	"reckon/domain/job"
 	"reckon/domain/keys"
 	"reckon/domain/run"
@@ -353,6 +354,26 @@ func TestEachChangeIsFoundWhereItIs(t *testing.T) {
 		}},
 		{"a log without its name", audit.KindIdentity, removed("reckon.log_named", 1, func(*audittest.Log) *audittest.Logged { return nil })},
 		{"an actor with a token that was never minted", audit.KindActor, editMetadata("run.evaluated", 1, func(m *event.Metadata) { m.Actor = "token:" + audittest.Sum(nil) })},
+		{"an actor with another account's token", audit.KindActor, func(l *audittest.Log) *audittest.Logged {
+			e := l.Find("run.evaluated", 1)
+			e.Metadata.Actor, e.Metadata.Account = "token:"+l.Find("token.minted", 1).Event.(token.Minted).TokenID, audittest.Bob
+			return e
+		}},
+		{"an actor whose token was revoked two hours before", audit.KindActor, func(l *audittest.Log) *audittest.Logged {
+			id := l.Find("token.minted", 1).Event.(token.Minted).TokenID
+			l.Now = l.Now.Add(2 * time.Hour)
+			e := l.Add("session-"+audittest.Alice+"-late", audittest.Alice, session.Opened{Account: audittest.Alice, SessionID: "late", Owner: audittest.Process, Epoch: 1})
+			e.Metadata.Actor = "token:" + id
+			return e
+		}},
+		{"an app that was disconnected two hours before", audit.KindActor, func(l *audittest.Log) *audittest.Logged {
+			client := l.Find("grant.approved", 1).Event.(grant.Approved).ClientID
+			l.Now = l.Now.Add(2 * time.Hour)
+			e := l.Add("session-"+audittest.Alice+"-late", audittest.Alice, session.Opened{Account: audittest.Alice, SessionID: "late", Owner: audittest.Process, Epoch: 1})
+			e.Metadata.Actor = "oauth:" + client
+			return e
+		}},
+		{"an app that was never approved", audit.KindActor, editMetadata("run.evaluated", 1, func(m *event.Metadata) { m.Actor = "oauth:" + audittest.UUID(0x999) })},
 		{"a token that was removed", audit.KindActor, func(l *audittest.Log) *audittest.Logged {
 			e := l.Find("run.evaluated", 1)
 			e.Metadata.Requester = "token:" + l.Find("token.minted", 1).Event.(token.Minted).TokenID

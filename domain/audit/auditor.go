@@ -56,7 +56,7 @@ func Checks() []CheckInfo {
 		{checkOrder, "positions rise, revisions have no gap, no event id stands twice, every cause is an earlier event of the same correlation, and an event stands in the stream and account that it names"},
 		{checkTimes, "the times that one command has written are one; where those of different commands and the stamps of records contradict each other, a clock was set, or a time was changed: a note"},
 		{checkLegal, "the decider of each stream could have decided each of its events, given those before it: no run sealed twice, no job finished twice, claimed by two, or continued after its end"},
-		{checkAccounts, "whatever is done for an account is done for one that was registered and not closed, on a plan that was in force, with a token that was minted, if with one, and nothing of a closed one goes on"},
+		{checkAccounts, "whatever is done for an account is done for one that was registered and not closed, on a plan that was in force, by a token or an app of its own, if by one, that had not ended 90 minutes before, and nothing of a closed one goes on"},
 		{checkKeys, "a key's id is its thumbprint, it seals only after it was published for its time, and the log's keys are those that were handed out (--keys)"},
 		{checkReceipts, "every answer has one receipt, whose canonical bytes are those of the run, whose id is their SHA-256, and whose signature verifies under a key that sealed then"},
 		{checkSlots, "every slot of an account's day is spent once for one job, every job has its slot, and each refund, and no other, is due by one of the three rules"},

@@ -2,6 +2,7 @@ package audit
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -22,7 +23,38 @@ type accountCheck struct {
 	p        *pass
 	jobs     *legalCheck
 	accounts map[string]*accountState
-	tokens   map[string]bool // ids of those that were minted
+	tokens   map[string]*power   // by id
+	grants   map[string]*power   // by id
+	apps     map[string][]*power // the grants of an account to a client, by both
+}
+
+// longestRequest is how long after it was authenticated a command may be given: an upload of 16 MiB at 4 KiB/s, the slowest that is
+// waited for, takes 68 minutes.
+const longestRequest = 90 * time.Minute
+
+// power is what lets somebody act for an account: a token, or a grant.
+type power struct {
+	account string
+	ends    time.Time // when it was revoked, or expires; zero: never
+}
+
+// allows tells whether a command may have been given by it: for its account or, as numbers of runs are reserved, for none; and
+// authenticated before it ended.
+func (w *power) allows(it *Item) bool {
+	return (it.Metadata.Account == "" || w.account == it.Metadata.Account) && (w.ends.IsZero() || !it.Metadata.At.After(w.ends.Add(longestRequest)))
+}
+
+func (w *power) String() string {
+	if w.ends.IsZero() {
+		return "of account " + shown(w.account)
+	}
+	return "of account " + shown(w.account) + ", until " + event.Timestamp(w.ends)
+}
+
+func (w *power) end(at time.Time) {
+	if w != nil && (w.ends.IsZero() || at.Before(w.ends)) {
+		w.ends = at
+	}
 }
 
 type accountState struct {
@@ -36,18 +68,47 @@ type accountState struct {
 }
 
 func newAccountCheck(p *pass, jobs *legalCheck) *accountCheck {
-	return &accountCheck{p: p, jobs: jobs, accounts: map[string]*accountState{}, tokens: map[string]bool{}}
+	return &accountCheck{p: p, jobs: jobs, accounts: map[string]*accountState{}, tokens: map[string]*power{}, grants: map[string]*power{}, apps: map[string][]*power{}}
 }
 
-func (c *accountCheck) take(it *Item) {
-	for _, actor := range []string{it.Metadata.Actor, it.Metadata.Requester} {
-		if id, isToken := strings.CutPrefix(actor, "token:"); isToken && !c.tokens[id] {
-			c.p.found(checkAccounts, KindActor, it.Recorded, "an actor whose token was minted before", shown(actor))
+// takePowers follows who may act, and looks at who acts.
+func (c *accountCheck) takePowers(it *Item) {
+	by, requester := it.Metadata.Actor, it.Metadata.Requester
+	if id, isToken := strings.CutPrefix(requester, "token:"); isToken && c.tokens[id] == nil {
+		c.p.found(checkAccounts, KindActor, it.Recorded, "a requester whose token was minted before", shown(requester))
+	}
+	if id, isToken := strings.CutPrefix(by, "token:"); isToken {
+		switch w := c.tokens[id]; {
+		case w == nil:
+			c.p.found(checkAccounts, KindActor, it.Recorded, "an actor whose token was minted before", shown(by))
+		case !w.allows(it):
+			c.p.found(checkAccounts, KindActor, it.Recorded, "an actor whose token is the account's, and valid", shown(by)+" "+w.String())
 		}
+	}
+	if client, isApp := strings.CutPrefix(by, "oauth:"); isApp && it.Metadata.Account != "" && !slices.ContainsFunc(c.apps[it.Metadata.Account+client], func(w *power) bool { return w.allows(it) }) {
+		c.p.found(checkAccounts, KindActor, it.Recorded, "an app that the account has approved, and not disconnected since", shown(by)+" for account "+shown(it.Metadata.Account))
 	}
 	switch e := it.Event.(type) {
 	case token.Minted:
-		c.tokens[e.TokenID] = true
+		w := &power{account: e.Account}
+		if expires, err := time.Parse(time.RFC3339Nano, e.ExpiresAt); err == nil {
+			w.ends = expires
+		}
+		c.tokens[e.TokenID] = w
+	case token.Revoked:
+		c.tokens[e.TokenID].end(it.Metadata.At)
+	case grant.Approved:
+		w := &power{account: e.Account}
+		c.grants[e.GrantID] = w
+		c.apps[e.Account+e.ClientID] = append(c.apps[e.Account+e.ClientID], w)
+	case grant.Revoked:
+		c.grants[e.GrantID].end(it.Metadata.At)
+	}
+}
+
+func (c *accountCheck) take(it *Item) {
+	c.takePowers(it)
+	switch e := it.Event.(type) {
 	case account.Registered:
 		c.register(it, e)
 		return
