@@ -70,6 +70,11 @@ type jobRow struct {
 // Live tells whether the job can still change.
 func (j jobRow) Live() bool { return j.Status == "queued" || j.Status == "running" }
 
+// Unpublished tells whether the run or the certificate of the job has not been written yet, which comes after its end.
+func (j jobRow) Unpublished() bool {
+	return j.Status == "succeeded" && (j.Kind == "proof" && j.CertificateID == "" || j.Kind == "evaluate" && j.RunID == nil)
+}
+
 func (v *visit) jobsPage() { v.showJobs(newJobForm(), "", nil) }
 
 // showJobs shows the list with the form. What was filled in stays on the page, whatever refuses it: refused is that of the form, which is bound to

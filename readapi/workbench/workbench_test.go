@@ -571,6 +571,11 @@ func TestJobsShowWhatWasSubmitted(t *testing.T) {
 	b.Has("#job .answer", "sin(x)") // the stand-in gives it back; the part that is refreshed has it
 	b.Has("#job .suggestions", "Sin[x]")
 	b.Until(`document.querySelector("#job a.apply") && document.querySelector("code.submitted").dataset.kept === "1"`)
+	killed := submit(`{"expression":"cos(x)"}`)
+	s.EndJobUnpublished(t, killed)
+	b.Has("#job", "Its run is being written.")
+	s.PublishJob(t, killed)
+	b.Until(`document.querySelector('#job a[href^="/runs/"]') && !document.querySelector("#job").textContent.includes("is being written") && !document.querySelector("#job[data-refresh]")`) // by itself
 	submit(`{"kind":"qsim","circuit":{"openqasm":"OPENQASM 3; include \"stdgates.inc\"; qubit[2] q; h q[0]; cx q[0], q[1];"}}`)
 	b.Until(`document.querySelectorAll("#submitted .circuit svg").length === 1`)
 	b.Click("#submitted > details summary")
