@@ -421,9 +421,7 @@ func TestCallsOfAllConnectionsAreCounted(t *testing.T) {
 			}
 		}
 		raw.settle(t)
-		if open := r.calls.open.Load(); open > maxCalls {
-			t.Fatalf("%d calls are open", open)
-		}
+		await(t, "what is refused has ended", func() bool { return r.calls.open.Load() <= maxCalls })
 	}
 	if open := r.calls.open.Load(); open < maxCalls/2 {
 		t.Errorf("%d calls are open", open)
