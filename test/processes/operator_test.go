@@ -8,6 +8,9 @@ import (
 	"net/http/httptest"
 	"net/http/httputil"
 	"net/url"
+	"os"
+	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -73,6 +76,21 @@ func signal(t *testing.T, s *e2e.Server, which syscall.Signal) {
 	must(t, syscall.Kill(s.PID(), which))
 }
 
+// freeze stops a process, and returns when none of its threads runs any more, which is after the signal was sent (proc(5), stat).
+func freeze(t *testing.T, s *e2e.Server) {
+	t.Helper()
+	signal(t, s, syscall.SIGSTOP)
+	t.Cleanup(func() { _ = syscall.Kill(s.PID(), syscall.SIGCONT) })
+	until(t, "it is frozen", func() bool {
+		threads, err := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/stat", s.PID()))
+		must(t, err)
+		return !slices.ContainsFunc(threads, func(file string) bool {
+			stat, err := os.ReadFile(file)
+			return err == nil && !strings.Contains(string(stat), ") T ") // one that has ended runs no more
+		})
+	})
+}
+
 // pair is two API processes and an account whose session lives in the second.
 func pair(t *testing.T) (in *installation, one, two *e2e.Server, here, there *e2e.Account) {
 	t.Helper()
@@ -95,8 +113,7 @@ func pair(t *testing.T) (in *installation, one, two *e2e.Server, here, there *e2
 // lease ends; then they are answered from a fresh session. When it goes on it has lost the session.
 func TestFrozenOwner(t *testing.T) {
 	_, _, two, here, there := pair(t)
-	signal(t, two, syscall.SIGSTOP)
-	t.Cleanup(func() { _ = syscall.Kill(two.PID(), syscall.SIGCONT) })
+	freeze(t, two)
 	begun := time.Now()
 	var waiting sync.WaitGroup
 	for range 3 { // each of them has lost its variables
