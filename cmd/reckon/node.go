@@ -21,7 +21,7 @@ import (
 	"reckon/internal/telemetry"
 )
 
-// nodeCloseTimeout is how long calls in flight may take when the node is told to stop.
+// nodeCloseTimeout is how long calls in flight may take when the node is told to stop, or ends over damage.
 const nodeCloseTimeout = 10 * time.Second
 
 // nodeCmd runs the event store alone.
@@ -90,18 +90,21 @@ func (c *nodeCmd) Run() error {
 			fmt.Println("  figures http://" + watched + "/metrics")
 		}
 	}
+	var failed error
 	select {
 	case <-ctx.Done():
 	case err := <-n.Done():
-		if errors.Is(err, node.ErrStopRequested) {
-			break
+		if !errors.Is(err, node.ErrStopRequested) {
+			failed = fmt.Errorf("the node stopped serving: %w", err)
 		}
-		return errors.Join(fmt.Errorf("the node stopped serving: %w", err), n.Close(context.Background()))
 	}
 	stop() // a second signal ends the process at once
 	closeCtx, cancel := context.WithTimeout(context.Background(), nodeCloseTimeout)
 	defer cancel()
 	closed := n.Close(closeCtx)
+	if failed != nil {
+		return errors.Join(failed, closed)
+	}
 	if h := n.Health(); h.Err != nil && !h.ReadOnly { // found at the end
 		return h.Err
 	}

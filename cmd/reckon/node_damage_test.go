@@ -60,6 +60,9 @@ func TestDamagedLog(t *testing.T) {
 			t.Errorf("%v: %s", arguments, stderr)
 		}
 	}
+	if _, stderr := run(1, "verify", "--data", folder); !strings.Contains(stderr, "no other record behind it is damaged") {
+		t.Error(stderr)
+	}
 
 	stdout, stderr := run(1, "export", "--skip-damaged", "--data", folder, file)
 	var report export.Report

@@ -94,19 +94,24 @@ func namingGaps(from export.Source) export.Source {
 		named, write := 0, to.Gap
 		to.Gap = func(g eventlog.Gap) error {
 			if named++; named <= maxNamedGaps {
-				where := "no record"
-				switch {
-				case g.First > 0 && g.First == g.Last:
-					where = fmt.Sprintf("position %d", g.First)
-				case g.First > 0:
-					where = fmt.Sprintf("positions %d to %d", g.First, g.Last)
-				}
-				fmt.Fprintf(os.Stderr, "reckon node export: left out: %s (%s, byte %d): %s\n", where, g.File, g.Offset, g.Reason)
+				fmt.Fprintln(os.Stderr, "reckon node export: left out:", gapInWords(g))
 			}
 			return write(g)
 		}
 		return from(ctx, s, to)
 	}
+}
+
+// gapInWords names the records of a gap, where it is, and why.
+func gapInWords(g eventlog.Gap) string {
+	which := "no record"
+	switch {
+	case g.First > 0 && g.First == g.Last:
+		which = fmt.Sprintf("position %d", g.First)
+	case g.First > 0:
+		which = fmt.Sprintf("positions %d to %d", g.First, g.Last)
+	}
+	return fmt.Sprintf("%s (%s, byte %d): %s", which, g.File, g.Offset, g.Reason)
 }
 
 // nodeImportCmd makes a log of an export, or appends it to a server.

@@ -46,7 +46,36 @@ func (c *nodeVerifyCmd) Run() error {
 	ctx, stop := untilSignal()
 	defer stop()
 	report, err := eventlog.VerifyFolder(ctx, c.Data, anchor)
-	return reportLog("verify", report, err)
+	reported := reportLog("verify", report, err)
+	sayFurther(ctx, c.Data, err)
+	return reported
+}
+
+// sayFurther names what is damaged behind the first place, when that is what a verification has failed over.
+func sayFurther(ctx context.Context, dir string, err error) {
+	var first *eventlog.CorruptError
+	if !errors.As(err, &first) || first.Position == 0 {
+		return
+	}
+	places, lost := 0, uint64(0)
+	_, err = eventlog.SalvageFolder(ctx, dir, first.Position, func(eventlog.FolderStart) error { return nil }, func(*eventlog.Linked) error { return nil }, func(g eventlog.Gap) error {
+		if g.First == 0 && g.File == first.File {
+			return nil
+		}
+		places, lost = places+1, lost+g.Records()
+		if places <= maxNamedGaps {
+			fmt.Fprintln(os.Stderr, "reckon node verify: damaged or missing, too:", gapInWords(g))
+		}
+		return nil
+	})
+	switch {
+	case err != nil:
+		fmt.Fprintln(os.Stderr, "reckon node verify: what lies behind it was not read:", err)
+	case places == 0:
+		fmt.Fprintln(os.Stderr, "reckon node verify: no other record behind it is damaged")
+	default:
+		fmt.Fprintf(os.Stderr, "reckon node verify: behind it %d records in %d places are damaged or missing\n", lost, places)
+	}
 }
 
 // readAnchor reads an anchor from a file; nil without one.

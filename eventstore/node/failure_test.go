@@ -95,6 +95,80 @@ func TestRefusedStorageIsUnavailable(t *testing.T) {
 	}
 }
 
+// Whoever meets a damaged record is told so, with all that is before it on the way, however soon the node is closed over it.
+func TestFinderOfDamageIsTold(t *testing.T) {
+	for round := range 8 {
+		dir := t.TempDir()
+		r := startIn(t, dir)
+		const before = 150
+		events := make([]eventlog.Proposed, before+50)
+		for i := range events {
+			events[i] = eventlog.Proposed{ID: uuid.New(), Type: "t", Data: []byte(fmt.Sprintf("event %d.%s", i, strings.Repeat(" ", 10_000)))}
+		}
+		for i := 0; i < len(events); i += 50 {
+			if _, err := r.log.Append(t.Context(), "s", eventlog.Any(), events[i:i+50]); err != nil {
+				t.Fatal(err)
+			}
+		}
+		flipAt(t, dir, fmt.Sprintf("event %d.", before))
+		closed := make(chan error, 1)
+		go func() {
+			found := <-r.Done()
+			if err := r.Close(context.Background()); err != nil {
+				found = err
+			}
+			closed <- found
+		}()
+		got, err := 0, error(nil)
+		count := func(e *esdb.RecordedEvent) {
+			if e.StreamID == "s" {
+				got++
+			}
+		}
+		switch round % 4 {
+		case 0, 1:
+			var reading *esdb.ReadStream
+			if round%4 == 0 {
+				reading, err = r.client.ReadAll(testCtx(t), esdb.ReadAllOptions{From: esdb.Start{}}, 10_000)
+			} else {
+				reading, err = r.client.ReadStream(testCtx(t), "s", esdb.ReadStreamOptions{From: esdb.Start{}}, 10_000)
+			}
+			for err == nil {
+				var e *esdb.ResolvedEvent
+				if e, err = reading.Recv(); err == nil {
+					count(e.Event)
+				}
+			}
+			reading.Close()
+		default:
+			var sub *esdb.Subscription
+			if round%4 == 2 {
+				sub, err = r.client.SubscribeToAll(testCtx(t), esdb.SubscribeToAllOptions{From: esdb.Start{}})
+			} else {
+				sub, err = r.client.SubscribeToStream(testCtx(t), "s", esdb.SubscribeToStreamOptions{From: esdb.Start{}})
+			}
+			for err == nil {
+				switch e := sub.Recv(); {
+				case e.SubscriptionDropped != nil:
+					err = e.SubscriptionDropped.Error
+				case e.EventAppeared != nil:
+					count(e.EventAppeared.Event)
+				}
+			}
+			if err := sub.Close(); err != nil {
+				t.Error(err)
+			}
+		}
+		if got != before || !strings.Contains(err.Error(), "damaged at position") || !strings.Contains(err.Error(), "DataLoss") {
+			t.Errorf("round %d: %d events, then %v", round, got, err)
+		}
+		var damage *eventlog.CorruptError
+		if err := <-closed; !errors.As(err, &damage) {
+			t.Error(err)
+		}
+	}
+}
+
 // flipAt changes one byte of the text that the first segment of a log has once.
 func flipAt(t *testing.T, dir, text string) {
 	t.Helper()

@@ -114,7 +114,7 @@ func (s *groupsService) serveConsumer(call persistent.PersistentSubscriptions_Re
 		}
 		select {
 		case <-s.closing:
-			return errShuttingDown
+			return cmp.Or(g.reason(), error(errShuttingDown))
 		case <-c.dropped:
 			return g.reason()
 		case <-call.Context().Done():

@@ -342,7 +342,7 @@ func (g *consumerGroup) pageOfStream(ctx context.Context, view *eventlog.View, p
 		return err
 	}
 	records, err := view.ReadStream(ctx, g.config.Stream, max(uint64(page.Last+1), info.First), uint64(info.Last), false, eventlog.Page{Records: events, Bytes: pageBytes})
-	if err != nil {
+	if len(records) == 0 { // else a damaged record is met by the next page
 		return err
 	}
 	for i := range records {
@@ -354,7 +354,7 @@ func (g *consumerGroup) pageOfStream(ctx context.Context, view *eventlog.View, p
 		page.Events = append(page.Events, group.Event{ID: r.ID, Number: int64(r.Revision), Before: int64(r.Revision) - 1, Pin: pin})
 		page.Last = int64(r.Revision)
 	}
-	page.AtEnd = len(records) == 0 || page.Last >= info.Last
+	page.AtEnd = page.Last >= info.Last
 	return nil
 }
 
@@ -367,7 +367,7 @@ func (g *consumerGroup) pageOfAll(ctx context.Context, view *eventlog.View, page
 		size = pageRecords
 	}
 	records, err := view.ReadAll(ctx, uint64(page.Last+1), false, eventlog.Page{Records: size, Bytes: pageBytes})
-	if err != nil {
+	if len(records) == 0 {
 		return err
 	}
 	for i := range records {
@@ -392,7 +392,7 @@ func (g *consumerGroup) pageOfAll(ctx context.Context, view *eventlog.View, page
 		page.Events = append(page.Events, group.Event{ID: r.ID, Number: int64(r.Position), Before: before, Skipped: page.Skipped, Pin: pin})
 		page.Skipped = 0
 	}
-	page.AtEnd = len(records) == 0 || page.Last >= int64(view.Head())
+	page.AtEnd = page.Last >= int64(view.Head())
 	return nil
 }
 
@@ -404,7 +404,7 @@ func (g *consumerGroup) readParked(ctx context.Context, view *eventlog.View, fro
 	}
 	var records []eventlog.Record
 	if first := max(uint64(from), info.First); info.Exists() && !info.Tombstoned && first < uint64(until) {
-		if records, err = view.ReadStream(ctx, g.config.parkedStream(), first, uint64(until-1), false, eventlog.Page{Records: events, Bytes: pageBytes}); err != nil {
+		if records, err = view.ReadStream(ctx, g.config.parkedStream(), first, uint64(until-1), false, eventlog.Page{Records: events, Bytes: pageBytes}); len(records) == 0 && err != nil {
 			return err
 		}
 	}

@@ -1,6 +1,7 @@
 package node
 
 import (
+	"errors"
 	"math"
 	"strconv"
 	"strings"
@@ -246,13 +247,18 @@ func linkTarget(r *eventlog.Record) (stream string, revision uint64, ok bool) {
 
 // send sends the records of a page one by one, and releases its memory. It waits while the
 // client does not receive; for a subscriber at most pagePatience, after which it returns with
-// fewer sent than there are.
-func (o *reply) send(records []eventlog.Record) (sent int, err error) {
+// fewer sent than there are. damage is what lies behind the records: it is returned when all are sent, and when the
+// node ends before, which it may over this damage.
+func (o *reply) send(records []eventlog.Record, damage error) (sent int, err error) {
 	o.held.waitForClient()
 	defer o.held.release()
 	for i := range records {
 		if o.request.subscribe {
-			if room, err := o.outbound.await(o.call.Context(), pagePatience, o.closing); err != nil || !room {
+			room, err := o.outbound.await(o.call.Context(), pagePatience, o.closing)
+			if damage != nil && errors.Is(err, errShuttingDown) {
+				return i, damage
+			}
+			if err != nil || !room {
 				return i, err
 			}
 		}
@@ -260,7 +266,7 @@ func (o *reply) send(records []eventlog.Record) (sent int, err error) {
 			return i, err
 		}
 	}
-	return len(records), nil
+	return len(records), damage
 }
 
 func (o *reply) sendOne(record *eventlog.Record) error {
@@ -323,14 +329,11 @@ func (s *streamsService) sendSpan(r *readRequest, out *reply, info eventlog.Stre
 		if err := out.interrupted(); err != nil {
 			return err
 		}
-		page, err := s.streamPage(r, out, first, last, pageSize(left))
-		if err != nil {
-			return err
-		}
+		page, damage := s.streamPage(r, out, first, last, pageSize(left))
 		if len(page) == 0 {
-			return nil
+			return damage
 		}
-		if _, err := out.send(page); err != nil {
+		if _, err := out.send(page, damage); err != nil {
 			return err
 		}
 		left -= uint64(len(page))
@@ -373,8 +376,8 @@ func (s *streamsService) streamInfo(stream string) (eventlog.StreamInfo, error) 
 	return view.Stream(stream)
 }
 
-// streamPage reads one page. It closes its view before it returns, so that no snapshot is
-// held while events are sent.
+// streamPage reads one page. With an error come the records before a damaged one, if any; they must be sent before
+// the call fails with it. It closes its view before it returns, so that no snapshot is held while events are sent.
 func (s *streamsService) streamPage(r *readRequest, out *reply, first, last uint64, records int) ([]eventlog.Record, error) {
 	bounds, err := out.page(records)
 	if err != nil {
@@ -385,11 +388,11 @@ func (s *streamsService) streamPage(r *readRequest, out *reply, first, last uint
 		return nil, err
 	}
 	defer view.Close()
-	page, err := view.ReadStream(out.call.Context(), r.stream, first, last, r.backwards, bounds)
-	if err != nil {
+	page, damage := view.ReadStream(out.call.Context(), r.stream, first, last, r.backwards, bounds)
+	if err := out.reserveBeyond(bounds, page); err != nil {
 		return nil, err
 	}
-	return page, out.reserveBeyond(bounds, page)
+	return page, damage
 }
 
 // readAll sends events of $all up to the head that the log had when the call arrived.
@@ -403,15 +406,14 @@ func (s *streamsService) readAll(r *readRequest, out *reply) error {
 		if err := out.interrupted(); err != nil {
 			return err
 		}
-		page, err := s.allPage(r, out, cursor, end, r.pageSize(left))
-		if err != nil {
-			return err
-		}
+		page, damage := s.allPage(r, out, cursor, end, r.pageSize(left))
 		if page.considered == 0 {
-			return nil
+			return damage
 		}
-		page.events = page.events[:min(uint64(len(page.events)), left)]
-		if _, err := out.send(page.events); err != nil {
+		if uint64(len(page.events)) >= left {
+			page.events, damage = page.events[:left], nil // it lies behind what was asked for
+		}
+		if _, err := out.send(page.events, damage); err != nil {
 			return err
 		}
 		left -= uint64(len(page.events))
@@ -473,6 +475,7 @@ func (p *allPage) cut(events int) {
 	}
 }
 
+// allPage reads and filters one page, as streamPage does.
 func (s *streamsService) allPage(r *readRequest, out *reply, cursor, end uint64, records int) (allPage, error) {
 	bounds, err := out.page(records)
 	if err != nil {
@@ -483,10 +486,7 @@ func (s *streamsService) allPage(r *readRequest, out *reply, cursor, end uint64,
 		return allPage{}, err
 	}
 	defer view.Close()
-	page, err := view.ReadAll(out.call.Context(), cursor, r.backwards, bounds)
-	if err != nil {
-		return allPage{}, err
-	}
+	page, damage := view.ReadAll(out.call.Context(), cursor, r.backwards, bounds)
 	if err := out.reserveBeyond(bounds, page); err != nil {
 		return allPage{}, err
 	}
@@ -494,6 +494,7 @@ func (s *streamsService) allPage(r *readRequest, out *reply, cursor, end uint64,
 	wanted := page[:0]
 	for i := range page {
 		if !r.backwards && page[i].Position > end {
+			damage = nil // it lies behind what was asked for
 			break
 		}
 		result.considered++
@@ -508,5 +509,5 @@ func (s *streamsService) allPage(r *readRequest, out *reply, cursor, end uint64,
 		}
 	}
 	result.events = wanted
-	return result, nil
+	return result, damage
 }

@@ -122,11 +122,8 @@ func (s *streamsService) streamStep(r *readRequest, out *reply, next *uint64) (i
 	} else if info.Last < 0 {
 		return 0, true, nil
 	}
-	page, err := s.streamPage(r, out, max(*next, info.First), last, subscriptionPageRecords)
-	if err != nil {
-		return 0, false, err
-	}
-	sent, err := out.send(page)
+	page, damage := s.streamPage(r, out, max(*next, info.First), last, subscriptionPageRecords)
+	sent, err := out.send(page, damage)
 	if err != nil {
 		return 0, false, err
 	}
@@ -177,15 +174,12 @@ func (a *allSubscription) step() (int, bool, error) {
 	if a.request.filter != nil {
 		size = a.request.filter.window
 	}
-	page, err := a.service.allPage(a.request, a.out, a.next, math.MaxUint64, size)
-	if err != nil {
-		return 0, false, err
-	}
+	page, damage := a.service.allPage(a.request, a.out, a.next, math.MaxUint64, size)
 	if page.considered == 0 {
 		a.out.held.release()
-		return 0, true, nil
+		return 0, true, damage
 	}
-	sent, err := a.out.send(page.events)
+	sent, err := a.out.send(page.events, damage)
 	if err != nil {
 		return 0, false, err
 	}

@@ -367,11 +367,17 @@ func (b *indexBatch) add(r *stored, at place) error {
 	return putPlaces(b.batch, records, places)
 }
 
-// putPlaces adds the two entries that lead to each record. The merge tree inserts a key behind
+// putPlaces adds the two entries that lead to each record, and that of a segment which begins with it. The merge tree inserts a key behind
 // the one before it without a search, so those of a space come one after the other.
 func putPlaces(batch *pebble.Batch, records []Record, places []place) error {
 	for _, at := range places {
 		if err := batch.Set(positionKey(at.position), at.encode()[8:], nil); err != nil {
+			return err
+		}
+		if at.offset != segmentHeader {
+			continue
+		}
+		if err := batch.Set(segmentKey(at.position-1), nil, nil); err != nil {
 			return err
 		}
 	}

@@ -342,7 +342,7 @@ func (v *View) readLinks(ctx context.Context, stream string, first, last uint64,
 		}
 		return fmt.Sprintf("the index has revision %d of stream %s there", revisions[i], Quoted(stream))
 	})
-	if err != nil {
+	if len(targets) == 0 {
 		return nil, err
 	}
 	links := make([]Record, len(targets))
@@ -352,7 +352,7 @@ func (v *View) readLinks(ctx context.Context, stream string, first, last uint64,
 	if backwards {
 		slices.Reverse(links)
 	}
-	return links, nil
+	return links, err
 }
 
 // link is the record of an index stream that leads to an event. A link among the events of a category is passed on: it leads

@@ -14,6 +14,7 @@ import (
 //	h stream                       head of the stream
 //	d len(stream) stream revision  position u64, offset u64, length u32 of the event that an index stream lists
 //	e stream                       head of the index stream
+//	g position                     nothing: a segment has this base
 const (
 	positionSpace = 'p'
 	revisionSpace = 's'
@@ -21,12 +22,14 @@ const (
 
 	indexStreamSpace = 'd'
 	indexHeadSpace   = 'e'
+
+	segmentSpace = 'g'
 )
 
 var stateKey = []byte("m state")
 
 // indexFormat changes whenever the keys or values do; an index of another format is built again.
-const indexFormat = 2
+const indexFormat = 3
 
 // indexState says how far the index reaches: all records up to the cursor, and no other, are in it.
 type indexState struct {
@@ -58,7 +61,11 @@ func positionKey(position uint64) []byte {
 	return binary.BigEndian.AppendUint64([]byte{positionSpace}, position)
 }
 
-// positionOf returns the position in a key of positionSpace.
+func segmentKey(base uint64) []byte {
+	return binary.BigEndian.AppendUint64([]byte{segmentSpace}, base)
+}
+
+// positionOf returns the position in a key of positionSpace or segmentSpace.
 func positionOf(key []byte) uint64 { return binary.BigEndian.Uint64(key[1:]) }
 
 func appendRevisionKey(dst []byte, stream string, revision uint64) []byte {

@@ -67,6 +67,7 @@ type Log struct {
 	rebuild      bool
 	acceptEnd    bool
 	known        *CorruptError // over which the log was opened, for reading only; nil for a log that was not found damaged
+	notes        damageNotes
 	id           uuid.UUID
 	genesis      hash
 	topics       topics
@@ -191,7 +192,10 @@ func (l *Log) openFiles(o Options) error {
 
 // prepareAppends checks and makes what a log needs that takes appends.
 func (l *Log) prepareAppends(w *writer) error {
-	if err := errors.Join(l.checkSealedEnds(), l.probeDisk()); err != nil {
+	for err := range l.wrongEnds() {
+		return err
+	}
+	if err := l.probeDisk(); err != nil {
 		return err
 	}
 	if w.tail.current().scavenged { // a backup, or what is left of a log, may end with one
@@ -248,7 +252,7 @@ func (l *Log) Failed() <-chan struct{} {
 	return l.failed
 }
 
-// fail ends the taking of appends; the first error stays.
+// fail ends the taking of appends; the first error stays. Every damage is remembered.
 func (l *Log) fail(err error) {
 	l.failMu.Lock()
 	first := l.failure == nil
@@ -259,10 +263,10 @@ func (l *Log) fail(err error) {
 	l.failMu.Unlock()
 	if first {
 		l.logger.Error("the event log takes no more appends", "error", err)
-		var damage *CorruptError
-		if errors.As(err, &damage) {
-			l.rememberDamage(damage)
-		}
+	}
+	var damage *CorruptError
+	if errors.As(err, &damage) && l.remember(damage) && !first {
+		l.logger.Error(anotherPlace, "error", damage)
 	}
 }
 

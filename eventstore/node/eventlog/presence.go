@@ -58,17 +58,24 @@ func (l *Log) checkFile(path string, was fileState, size int64, position uint64)
 // checkFiles checks that every file of the log is in the folder; nil when the log has ended
 // the taking of appends before, and the error that ends it now.
 func (l *Log) checkFiles() error {
+	before := l.Err()
 	segments := *l.segments.Load()
 	for _, s := range segments[:len(segments)-1] {
 		if err := l.checkSealed(s); err != nil {
-			return l.endFor(err)
+			l.fail(err)
+			if l.known == nil {
+				break
+			}
 		}
 	}
 	// the writer may be at work: then it looks itself before it acknowledges
 	if err := l.checkNewestBetweenGroups(); err != nil {
-		return l.endFor(err)
+		l.fail(err)
 	}
-	return nil
+	if before != nil {
+		return nil
+	}
+	return l.Err()
 }
 
 func (l *Log) checkSealed(s *segment) error {
@@ -83,15 +90,6 @@ func (l *Log) checkNewestBetweenGroups() error {
 	return l.checkNewest()
 }
 
-// endFor ends the taking of appends; nil when it had ended before.
-func (l *Log) endFor(err error) error {
-	if l.Err() != nil {
-		return nil
-	}
-	l.fail(err)
-	return err
-}
-
 // watcher looks at the files of a log from time to time.
 type watcher struct {
 	cancel context.CancelFunc
@@ -103,7 +101,7 @@ func (w *watcher) start(l *Log, every time.Duration) {
 	w.cancel, w.done = cancel, make(chan struct{})
 	go func() {
 		defer close(w.done)
-		for sleep(ctx, every) == nil && l.Err() == nil && l.checkFiles() == nil {
+		for sleep(ctx, every) == nil && (l.Err() == nil || l.known != nil) && l.checkFiles() == nil {
 		}
 	}()
 }

@@ -1,12 +1,17 @@
 package eventlog
 
 import (
+	"context"
 	"errors"
 	"fmt"
+	"log/slog"
+	"maps"
 	"math"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -226,37 +231,52 @@ func TestStartChecksSealedSegments(t *testing.T) {
 	}
 }
 
+// A segment that is missing is found by the start though the one before it has the same size, or was scavenged.
+func TestStartMissesASegmentLikeTheOneBefore(t *testing.T) {
+	for _, scavenged := range []bool{false, true} {
+		l, err := Open(Options{Dir: t.TempDir(), verify: never, segmentBytes: 1500})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for range 99 {
+			mustAppend(t, l, "s", Any(), event("x"))
+		}
+		segments := *l.segments.Load()
+		var alike *segment
+		for i := 2; i < len(segments)-1 && alike == nil; i++ {
+			if segments[i].current().end.Load() == segments[i-1].current().end.Load() && segments[i+1].base-segments[i].base == segments[i].base-segments[i-1].base {
+				alike = segments[i]
+			}
+		}
+		if alike == nil {
+			t.Fatal("no two segments are alike")
+		}
+		if scavenged {
+			setMetadata(t, l, "s", `{"$tb":90}`)
+			if _, err := l.Scavenge(t.Context(), nil); err != nil {
+				t.Fatal(err)
+			}
+		}
+		appendWindow(t, l)
+		if err := errors.Join(l.Close(), os.Remove(alike.path)); err != nil {
+			t.Fatal(err)
+		}
+		var damage *CorruptError
+		if _, err := Open(Options{Dir: l.dir, verify: never}); !errors.As(err, &damage) || damage.Position != alike.base+1 || damage.File != alike.name() {
+			t.Errorf("scavenged %t: got %v", scavenged, err)
+		}
+	}
+}
+
 // Damage of an old record that was found is remembered by the next start, until the record is
 // restored, or the operator says that they want the others.
 func TestDamageIsRemembered(t *testing.T) {
 	dir := t.TempDir()
 	l := diskLog(t, Options{Dir: dir})
-	for appended := 0; appended <= recentRecords; appended += 1024 { // a start reads the window of known ids
-		events := make([]Proposed, 1024)
-		for i := range events {
-			events[i] = Proposed{ID: uuid.New(), Type: "t"}
-		}
-		mustAppend(t, l, "many", Any(), events...)
-	}
+	appendWindow(t, l)
 	s := (*l.segments.Load())[0]
 	at := placeOf(t, l, 3)
-	change := func() {
-		f, err := os.OpenFile(s.path, os.O_RDWR, 0)
-		if err != nil {
-			t.Fatal(err)
-		}
-		b := make([]byte, 1)
-		if _, err := f.ReadAt(b, at.offset+40); err != nil {
-			t.Fatal(err)
-		}
-		b[0] ^= 1
-		if _, err := f.WriteAt(b, at.offset+40); err != nil {
-			t.Fatal(err)
-		}
-		if err := f.Close(); err != nil {
-			t.Fatal(err)
-		}
-	}
+	change := func() { flipIn(t, s, at) }
 	change()
 	var damage *CorruptError
 	if _, err := l.Verify(t.Context()); !errors.As(err, &damage) || damage.Position != 3 {
@@ -298,6 +318,240 @@ func TestDamageIsRemembered(t *testing.T) {
 	}
 }
 
+// appendWindow appends as many records as a start reads for the window of known ids.
+func appendWindow(t *testing.T, l *Log) {
+	t.Helper()
+	for appended := 0; appended <= recentRecords; appended += 1024 {
+		events := make([]Proposed, 1024)
+		for i := range events {
+			events[i] = Proposed{ID: uuid.New(), Type: "t"}
+		}
+		mustAppend(t, l, "many", Any(), events...)
+	}
+}
+
+// flipIn changes a byte of a record, or changes it back.
+func flipIn(t *testing.T, s *segment, at place) {
+	t.Helper()
+	f, err := os.OpenFile(s.path, os.O_RDWR, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b := make([]byte, 1)
+	if _, err := f.ReadAt(b, at.offset+40); err != nil {
+		t.Fatal(err)
+	}
+	b[0] ^= 1
+	if _, err := f.WriteAt(b, at.offset+40); err != nil {
+		t.Fatal(err)
+	}
+	if err := f.Close(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// Damage that is found while a log is served for reading is named, logged once, and remembered beside the first, also in the
+// same segment, and none is forgotten while another one is mended.
+func TestAllDamageIsRemembered(t *testing.T) {
+	for _, finder := range []string{"reader", "background"} {
+		l := diskLog(t, Options{Dir: t.TempDir()})
+		dir, segments := l.dir, *l.segments.Load()
+		flips := map[uint64]func(){}
+		for _, position := range []uint64{2, 4, segments[1].base + 2, segments[1].base + 3, segments[2].base} {
+			s, at := segments.find(position), placeOf(t, l, position)
+			flips[position] = func() { flipIn(t, s, at) }
+		}
+		all := slices.Sorted(maps.Keys(flips))
+		flips[all[0]]()
+		if _, err := l.Verify(t.Context()); err == nil {
+			t.Fatal("nothing is found")
+		}
+		if err := errors.Join(l.Close(), os.Remove(filepath.Join(dir, damageName))); err != nil {
+			t.Fatal(err)
+		}
+		for _, position := range all[1:] {
+			flips[position]()
+		}
+		var logged logLines
+		open := func() *Log {
+			t.Helper()
+			logged = logLines{}
+			how := never
+			if finder == "background" {
+				how = &verification{bytesPerSecond: 1 << 40, pause: time.Hour}
+			}
+			l, err := Open(Options{Dir: dir, verify: how, Logger: slog.New(&logged)})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if finder == "background" && l.known != nil {
+				<-l.verifier.done
+			}
+			return l
+		}
+		expect := func(l *Log, want ...uint64) {
+			t.Helper()
+			var damage *CorruptError
+			if !errors.As(l.Err(), &damage) || damage.Position != want[0] {
+				t.Errorf("%s: got %v", finder, l.Err())
+			}
+			failed := readEvery(t, l)
+			for position, err := range failed {
+				if !errors.As(err, &damage) || damage.Position != position || damage.Offset != placeOf(t, l, position).offset {
+					t.Errorf("%s: position %d: got %v", finder, position, err)
+				}
+			}
+			if got := slices.Sorted(maps.Keys(failed)); !slices.Equal(got, want) {
+				t.Errorf("%s: damaged are %v, want %v", finder, got, want)
+			}
+			if err := l.Close(); err != nil {
+				t.Error(err)
+			}
+			if got := logged.errors(); got != len(want) {
+				t.Errorf("%s: %d lines, want %d", finder, got, len(want))
+			}
+			b, err := os.ReadFile(filepath.Join(dir, knownDamageName))
+			if err != nil || strings.Count(string(b), "\n") != len(want) {
+				t.Errorf("%s: %v, %s", finder, err, b)
+			}
+		}
+		for i := range all {
+			expect(open(), all[i:]...)
+			flips[all[i]]()
+		}
+		last := open()
+		mustAppend(t, last, "s", Any(), event("mended"))
+		verify(t, last)
+		if err := last.Close(); err != nil {
+			t.Error(err)
+		}
+		if _, err := os.Stat(filepath.Join(dir, knownDamageName)); !errors.Is(err, os.ErrNotExist) {
+			t.Errorf("%s: the file is still there: %v", finder, err)
+		}
+	}
+}
+
+// When all that was found is mended, damage that nobody has met is found before the log takes appends.
+func TestMendedLogIsReadWhole(t *testing.T) {
+	l := diskLog(t, Options{Dir: t.TempDir()})
+	segments := *l.segments.Load()
+	first, second := placeOf(t, l, 2), placeOf(t, l, segments[1].base+2)
+	appendWindow(t, l) // a start would meet it otherwise
+	flipIn(t, segments[0], first)
+	if _, err := l.Verify(t.Context()); err == nil {
+		t.Fatal("nothing is found")
+	}
+	if err := l.Close(); err != nil {
+		t.Fatal(err)
+	}
+	flipIn(t, segments[1], second)
+	flipIn(t, segments[0], first)
+	var damage *CorruptError
+	if _, err := Open(Options{Dir: l.dir, verify: never}); !errors.As(err, &damage) || damage.Position != second.position || !strings.Contains(err.Error(), damageName) {
+		t.Errorf("got %v", err)
+	}
+	flipIn(t, segments[1], second)
+	again, err := Open(Options{Dir: l.dir, verify: never})
+	if err != nil {
+		t.Fatal(err)
+	}
+	verify(t, again)
+	if err := again.Close(); err != nil {
+		t.Error(err)
+	}
+}
+
+// A segment that is removed while the log is served for reading, or between two starts, is logged and remembered.
+func TestSegmentGoneOverDamage(t *testing.T) {
+	for _, whileOpen := range []bool{true, false} {
+		l := diskLogClosed(t)
+		segments := *l.segments.Load()
+		path := filepath.Join(l.dir, knownDamageName)
+		damaged, err := os.ReadFile(segments[0].path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		mended := slices.Clone(damaged)
+		damaged[len(damaged)-20] ^= 1
+		if err := errors.Join(os.WriteFile(segments[0].path, damaged, 0o600), os.WriteFile(path, []byte("not as it was written\n"), 0o600)); err != nil {
+			t.Fatal(err)
+		}
+		gone, err := os.ReadFile(segments[1].path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !whileOpen {
+			if err := os.Remove(segments[1].path); err != nil {
+				t.Fatal(err)
+			}
+		}
+		logged := &logLines{}
+		if l, err = Open(Options{Dir: l.dir, verify: never, watchEvery: time.Millisecond, Logger: slog.New(logged)}); err != nil {
+			t.Fatal(err)
+		}
+		if whileOpen {
+			if err := os.Remove(segments[1].path); err != nil {
+				t.Fatal(err)
+			}
+			for logged.errors() < 2 {
+				time.Sleep(time.Millisecond)
+			}
+		}
+		if err := l.Close(); err != nil {
+			t.Error(err)
+		}
+		b, err := os.ReadFile(path)
+		if err != nil || logged.errors() != 2 || !strings.Contains(string(b), fmt.Sprintf(`{"position":%d,`, segments[1].base)) || !strings.Contains(string(b), fmt.Sprintf(`{"position":%d,`, segments[1].base+1)) {
+			t.Errorf("open %t: %d lines, %s, %v", whileOpen, logged.errors(), b, err)
+		}
+		if err := os.WriteFile(segments[0].path, mended, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if l, err = Open(Options{Dir: l.dir, verify: never}); err != nil {
+			t.Fatal(err)
+		}
+		var damage *CorruptError
+		if !errors.As(l.Err(), &damage) || damage.Position != segments[1].base+1 {
+			t.Errorf("open %t: got %v", whileOpen, l.Err())
+		}
+		if err := errors.Join(l.Close(), os.WriteFile(segments[1].path, gone, 0o600)); err != nil {
+			t.Fatal(err)
+		}
+		if l, err = Open(Options{Dir: l.dir, verify: never}); err != nil || l.Err() != nil {
+			t.Fatal(err, l.Err())
+		}
+		verify(t, l)
+		if err := l.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// logLines counts what a log says.
+type logLines struct {
+	slog.Handler
+	mu    sync.Mutex
+	lines map[slog.Level]int
+}
+
+func (h *logLines) Enabled(context.Context, slog.Level) bool { return true }
+
+func (h *logLines) Handle(_ context.Context, r slog.Record) error {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.lines == nil {
+		h.lines = map[slog.Level]int{}
+	}
+	h.lines[r.Level]++
+	return nil
+}
+
+func (h *logLines) errors() int {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.lines[slog.LevelError]
+}
+
 // readOverDamage opens a log whose damage the operator knows of: it takes no appends and does
 // not end, whoever reads the record is told, all others are read, and neither the verification
 // in the background nor the end of it changes that.
@@ -321,7 +575,7 @@ func readOverDamage(t *testing.T, dir string, position uint64) {
 	}
 	if view, err := l.View(); err == nil { // what is before it on a page is given
 		records, err := view.ReadAll(t.Context(), 1, false, Page{Records: 10, Bytes: 1 << 20})
-		if want := min(position-1, 10); err != nil || uint64(len(records)) != want {
+		if want := min(position-1, 10); (err != nil) != (position <= 10) || uint64(len(records)) != want {
 			t.Errorf("a page has %d records, want %d: %v", len(records), want, err)
 		}
 		view.Close()

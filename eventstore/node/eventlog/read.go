@@ -1,6 +1,7 @@
 package eventlog
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -15,7 +16,7 @@ const readRunBytes = 1 << 20
 
 // readPlaces reads the records at places that are in the order of the log and verifies
 // each; check says what is wrong with record i beside the one before it. Forwards, those
-// before a damaged record are returned, and the next read begins with that one.
+// before a damaged record are returned with its *CorruptError.
 func (l *Log) readPlaces(ctx context.Context, places []place, backwards bool, check func(i int, records []stored) string) ([]Record, error) {
 	records, err := l.readWhole(ctx, places, backwards, check)
 	var damage *CorruptError
@@ -26,7 +27,8 @@ func (l *Log) readPlaces(ctx context.Context, places []place, backwards bool, ch
 	if before == 0 || before == len(places) {
 		return nil, err
 	}
-	return l.readWhole(ctx, places[:before], backwards, check)
+	records, again := l.readWhole(ctx, places[:before], backwards, check)
+	return records, cmp.Or(again, err)
 }
 
 // readWhole reads all of the places or none.
@@ -154,8 +156,7 @@ func (l *Log) explainUnread(segments segmentList, at place, bad *badRecord) erro
 	var damage *CorruptError
 	switch {
 	case errors.As(err, &damage):
-		l.fail(damage)
-		return err
+		return l.damageOf(segments, at.position, damage)
 	case err != nil:
 		return err
 	}
@@ -193,12 +194,11 @@ func (l *Log) explain(segments segmentList, at place, reason string) error {
 		intact = r.Position == at.position && found == at
 		return nil
 	})
+	var damage *CorruptError
 	switch {
+	case errors.As(err, &damage):
+		return l.damageOf(segments, at.position, damage)
 	case err != nil:
-		var damage *CorruptError
-		if errors.As(err, &damage) {
-			l.fail(damage)
-		}
 		return err
 	case !intact:
 		return l.doubtIndex(fmt.Sprintf("it does not lead to position %d", at.position), errors.New(reason))

@@ -53,12 +53,12 @@ func TestEveryChangedByteIsNoticed(t *testing.T) {
 		changed := bytes.Clone(encoded)
 		changed[i] ^= 0x40
 		s, err := parseRecord(changed)
-		if err == nil && linkBreak(&s, r.Position, previous) == "" {
+		if err == nil && linkBreak(&s, r.Position, &previous) == "" {
 			t.Errorf("byte %d can be changed unnoticed", i)
 		}
 	}
 	for i := range encoded {
-		if s, err := parseRecord(encoded[:i]); err == nil && linkBreak(&s, r.Position, previous) == "" {
+		if s, err := parseRecord(encoded[:i]); err == nil && linkBreak(&s, r.Position, &previous) == "" {
 			t.Errorf("%d bytes of %d pass as a record", i, len(encoded))
 		}
 	}

@@ -1,18 +1,24 @@
 package eventlog
 
 import (
+	"bufio"
+	"bytes"
 	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"io/fs"
 	"path/filepath"
+	"slices"
 	"strings"
+	"sync"
+	"time"
 )
 
 // A damaged record of an old segment would be met again only when it is read, and a start
-// reads the newest segments alone. So the place is written down, twice, and looked at by the
+// reads the newest segments alone. So every place that was found is written down, twice, and looked at by the
 // next start: damageName refuses it until the operator removes that file, and after that
 // knownDamageName has the log opened for reading only, for what its readers will meet is known.
 const (
@@ -20,36 +26,89 @@ const (
 	knownDamageName = "KNOWN-DAMAGE"
 )
 
-const maxDamageBytes = 4 << 10
+const (
+	// maxDamagePlaces is how many places are written down: more tell an operator nothing.
+	maxDamagePlaces = 1024
+	maxDamageBytes  = 1 << 20
+)
 
-// rememberFound is rememberDamage for damage that a start has met in a record of an old
+// damagedPlace is a line of the files that name damage.
+type damagedPlace struct {
+	Position uint64 `json:"position"`
+	File     string `json:"file"`
+	Byte     int64  `json:"byte"`
+	Reason   string `json:"reason"`
+}
+
+// damageNotes are the damaged places that were found. The zero value is ready for use.
+type damageNotes struct {
+	mu     sync.Mutex
+	places []damagedPlace  // of sealed segments, each position once
+	others map[string]bool // files that every start reads, and that were logged
+	full   bool
+}
+
+// rememberFound is remember for damage that a start has met in a record of an old
 // segment, as it does when it adds to the index or reads the window of known ids.
 func (l *Log) rememberFound(damage *CorruptError) {
 	if l.segments.Load() == nil || l.known != nil || damage.Advice != "" && damage.Err == nil || strings.Contains(damage.Advice, otherRecordsAdvice) {
 		return
 	}
-	if l.rememberDamage(damage) {
+	if l.isRemembered(damage) {
+		l.remember(damage)
 		damage.Advice = cmp.Or(damage.Advice, usualAdvice) + "; " + otherRecordsAdvice
 	}
 }
 
-// rememberDamage writes the place down, as well as it can: the log is ending over worse. It
-// reports whether it is one that is written down.
-func (l *Log) rememberDamage(damage *CorruptError) bool {
-	if filepath.Dir(damage.File) != segmentFolder || damage.Position == 0 || damage.Position > l.segments.Load().tail().base {
-		return false // every start looks at these files
+// isRemembered reports whether the damage is in a place that not every start looks at.
+func (l *Log) isRemembered(damage *CorruptError) bool {
+	return filepath.Dir(damage.File) == segmentFolder && damage.Position > 0 && damage.Position <= l.segments.Load().tail().base
+}
+
+// remember writes the place down, as well as it can: the log is ending over worse, or is read
+// only. It reports whether it was not known.
+func (l *Log) remember(damage *CorruptError) bool {
+	n := &l.notes
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if !l.isRemembered(damage) {
+		was := n.others[damage.File]
+		if n.others == nil {
+			n.others = map[string]bool{}
+		}
+		n.others[damage.File] = true
+		return !was
 	}
-	text, _ := json.Marshal(map[string]any{"position": damage.Position, "file": damage.File, "byte": damage.Offset, "reason": damage.Reason}) // plain values always encode
-	text = append(text, '\n')
-	for _, name := range []string{damageName, knownDamageName} { // the second alone would be the operator's word
-		l.writeDown(name, text)
+	if slices.ContainsFunc(n.places, func(p damagedPlace) bool { return p.Position == damage.Position }) {
+		return false
 	}
+	if len(n.places) == maxDamagePlaces {
+		if !n.full {
+			n.full = true
+			l.logger.Error("more places of the event log are damaged than are written down: see all with `reckon node export --skip-damaged`", "folder", l.dir, "written", maxDamagePlaces)
+		}
+		return false
+	}
+	n.places = append(n.places, placeOfDamage(damage))
+	if l.known == nil {
+		l.writePlaces(damageName, n.places)
+	}
+	l.writePlaces(knownDamageName, n.places) // alone it would be the operator's word
 	return true
 }
 
-func (l *Log) writeDown(name string, text []byte) {
+func placeOfDamage(d *CorruptError) damagedPlace {
+	return damagedPlace{d.Position, d.File, d.Offset, d.Reason}
+}
+
+func (l *Log) writePlaces(name string, places []damagedPlace) {
+	var text bytes.Buffer
+	lines := json.NewEncoder(&text)
+	for _, p := range places {
+		_ = lines.Encode(p) // plain values always encode
+	}
 	path := filepath.Join(l.dir, name)
-	f, err := writeNew(l.files, path, text)
+	f, err := writeNew(l.files, path, text.Bytes())
 	if err == nil {
 		err = f.Close()
 	}
@@ -58,75 +117,151 @@ func (l *Log) writeDown(name string, text []byte) {
 	}
 }
 
-// readRemembered reads a file that names damage; nil when there is none.
-func (l *Log) readRemembered(name string) ([]byte, error) {
+// readDamage reads a file that names damage. Of one that is not as it was written, whole is false.
+func (l *Log) readDamage(name string) (there bool, places []damagedPlace, whole bool, err error) {
 	f, err := l.files.open(filepath.Join(l.dir, name))
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
+		return false, nil, true, nil
 	}
 	if err != nil {
-		return nil, l.storageError("read the file "+name, err)
+		return false, nil, false, l.storageError("read the file "+name, err)
 	}
-	b := make([]byte, maxDamageBytes)
-	n, err := f.ReadAt(b, 0)
-	if err = errors.Join(dropEOF(err), f.Close()); err != nil {
-		return nil, l.storageError("read the file "+name, err)
+	whole = true
+	lines := bufio.NewScanner(io.NewSectionReader(f, 0, maxDamageBytes))
+	for lines.Scan() {
+		var p damagedPlace
+		if err := json.Unmarshal(lines.Bytes(), &p); err != nil || p.Position == 0 {
+			whole = false
+			continue
+		}
+		places = append(places, p)
 	}
-	return b[:n], nil
+	if err = errors.Join(lines.Err(), f.Close()); errors.Is(err, bufio.ErrTooLong) {
+		return true, places, false, nil
+	}
+	if err != nil {
+		return true, nil, false, l.storageError("read the file "+name, err)
+	}
+	return true, places, whole && len(places) > 0, nil
 }
 
-// checkRemembered reads the segment again that was found damaged before. Damage that is
-// still there refuses the start, or is returned when the operator has removed the file that
-// refuses it; a segment that was restored is taken.
+// checkRemembered reads the segments again that were found damaged before. Damage that is
+// still there refuses the start, or the first of it is returned when the operator has removed the file that
+// refuses it. When all of it was mended the rest of the log is read, too: what damaged a segment may have damaged others
+// that nobody has read since.
 func (l *Log) checkRemembered(segments segmentList) (known *CorruptError, err error) {
-	refusing, err := l.readRemembered(damageName)
+	refuses, refusing, wholeRefusing, err := l.readDamage(damageName)
 	if err != nil {
 		return nil, err
 	}
-	knowing, err := l.readRemembered(knownDamageName)
-	if err != nil || refusing == nil && knowing == nil {
+	knows, knowing, wholeKnowing, err := l.readDamage(knownDamageName)
+	if err != nil || !refuses && !knows {
 		return nil, err
 	}
-	text := refusing
-	if text == nil {
-		text = knowing
+	before := append(refusing, knowing...)
+	suspects := suspected(segments, before)
+	if !wholeRefusing || !wholeKnowing { // nobody knows what it said
+		suspects = segments[:len(segments)-1]
 	}
-	var was struct{ Position uint64 }
-	if err := json.Unmarshal(text, &was); err == nil && was.Position > 0 && was.Position <= segments.tail().base {
-		s := segments.find(was.Position)
-		next := segments[0].base
-		for _, other := range segments {
-			if next = other.base; next >= was.Position {
-				break
+	found, err := l.damagesInAll(segments, suspects)
+	if err == nil && len(found) == 0 && len(suspects) < len(segments)-1 {
+		l.logger.Info("what was found damaged verifies again: all of the log is read once, before it takes appends", "folder", l.dir, "bytes", segments.bytes())
+		found, err = l.damagesInAll(segments, segments[:len(segments)-1])
+	}
+	if err != nil {
+		return nil, err
+	}
+	l.notes.places = nil
+	for _, damage := range found[:min(len(found), maxDamagePlaces)] {
+		l.notes.places = append(l.notes.places, placeOfDamage(damage))
+	}
+	l.logMended(before)
+	if len(found) == 0 {
+		for _, name := range []string{knownDamageName, damageName} {
+			if err := l.files.remove(filepath.Join(l.dir, name)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+				return nil, l.storageError("remove the file "+name, err)
 			}
 		}
-		_, err := scanSegments(context.Background(), l.dir, segments, once, cursor{s.base, s.link, segmentHeader}, next, func(*stored, place) error { return nil })
-		var damage *CorruptError
-		if errors.As(err, &damage) {
-			when := ""
-			if damage.Err != nil {
-				when = "start again when the disk gives the bytes, which takes nothing away; else "
-			}
-			damage.Advice = when + "restore the folder from a backup; " + otherRecordsAdvice
-			if refusing == nil {
-				damage.Advice = when + "restore the folder from a backup; until then it is read only"
-				return damage, nil
-			}
-			if knowing == nil {
-				l.writeDown(knownDamageName, refusing)
-			}
+		return nil, nil
+	}
+	if !slices.Equal(knowing, l.notes.places) {
+		l.writePlaces(knownDamageName, l.notes.places)
+	}
+	if refuses && !slices.Equal(refusing, l.notes.places) {
+		l.writePlaces(damageName, l.notes.places)
+	}
+	return l.judgeKnown(found, refuses)
+}
+
+// damagesInAll reads sealed segments and returns their damage.
+func (l *Log) damagesInAll(segments, suspects segmentList) (found []*CorruptError, err error) {
+	said := time.Now()
+	for i, s := range suspects {
+		if since := time.Since(said); since > sayEvery {
+			said = said.Add(since)
+			l.logger.Info("segments are being read", "folder", l.dir, "read", i, "of", len(suspects))
 		}
+		damaged, err := damagesIn(context.Background(), l.dir, segments, s)
 		if err != nil {
 			return nil, err
 		}
+		found = append(found, damaged...)
 	}
-	l.logger.Info("the place that was found damaged verifies again", "folder", l.dir, "position", was.Position)
-	for _, name := range []string{knownDamageName, damageName} {
-		if err := l.files.remove(filepath.Join(l.dir, name)); err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return nil, l.storageError("remove the file "+name, err)
+	return found, nil
+}
+
+// sayEvery is how often a start that reads many segments says how far it is.
+const sayEvery = 10 * time.Second
+
+// suspected returns the sealed segments that hold the places.
+func suspected(segments segmentList, places []damagedPlace) segmentList {
+	var suspects segmentList
+	for _, p := range places {
+		if p.Position > segments.tail().base { // every start reads the newest one
+			continue
+		}
+		if s := segments.find(p.Position); !slices.Contains(suspects, s) {
+			suspects = append(suspects, s)
 		}
 	}
-	return nil, nil
+	slices.SortFunc(suspects, func(a, b *segment) int { return cmp.Compare(a.base, b.base) })
+	return suspects
+}
+
+// logMended names the places that are damaged no more.
+func (l *Log) logMended(before []damagedPlace) {
+	named := map[uint64]bool{}
+	for _, p := range l.notes.places {
+		named[p.Position] = true
+	}
+	for _, p := range before {
+		if !named[p.Position] {
+			named[p.Position] = true
+			l.logger.Info("a place that was found damaged verifies again", "folder", l.dir, "position", p.Position)
+		}
+	}
+}
+
+// judgeKnown returns the first damage as what a log is opened over, or refuses it.
+func (l *Log) judgeKnown(found []*CorruptError, refuses bool) (known *CorruptError, err error) {
+	first, file := *found[0], knownDamageName
+	if refuses {
+		file = damageName
+	}
+	if first.Err != nil {
+		first.Advice = "start again when the disk gives the bytes, which takes nothing away; else "
+	} else {
+		first.Advice = ""
+	}
+	if len(found) > 1 {
+		first.Advice = fmt.Sprintf("%d places are damaged, which the file %s names: ", len(found), file) + first.Advice
+	}
+	if first.Advice += "restore the folder from a backup; "; refuses {
+		first.Advice += otherRecordsAdvice
+		return nil, &first
+	}
+	first.Advice += "until then it is read only"
+	return &first, nil
 }
 
 const otherRecordsAdvice = "to have the other records, write them with `reckon node export --skip-damaged`, or remove the file " + damageName + " and start again: the log is then read only"
@@ -134,11 +269,21 @@ const otherRecordsAdvice = "to have the other records, write them with `reckon n
 // serveKnown makes a log that is being opened one that is read only, over damage that the operator knows of.
 func (l *Log) serveKnown() {
 	l.failMu.Lock()
-	defer l.failMu.Unlock()
 	l.failure = l.known
 	close(l.failed)
+	l.failMu.Unlock()
 	l.logger.Error("the event log is damaged, and was opened for reading only", "error", l.known)
+	for _, p := range l.notes.places {
+		if p.Position != l.known.Position {
+			l.logger.Error(anotherPlace, "folder", l.dir, "position", p.Position, "file", p.File, "byte", p.Byte, "reason", p.Reason)
+		}
+	}
+	for err := range l.wrongEnds() {
+		l.fail(err)
+	}
 }
+
+const anotherPlace = "another place of the event log is damaged"
 
 // errNoIndexOverDamage is what a damaged log without a whole index cannot be opened for.
 func (l *Log) errNoIndexOverDamage(reason string) error {
@@ -146,50 +291,4 @@ func (l *Log) errNoIndexOverDamage(reason string) error {
 	damage.Reason += "; and the index, without which nothing can be read over it, cannot be used: " + reason
 	damage.Advice = "restore the folder from a backup; to have the other records, write them with `reckon node export --skip-damaged`"
 	return &damage
-}
-
-func dropEOF(err error) error {
-	if errors.Is(err, io.EOF) {
-		return nil
-	}
-	return err
-}
-
-// checkSealedEnds checks that every sealed segment is there and ends where the index has the
-// end of its last record: a segment that was removed or cut while the log was closed would
-// be met only by a read. It takes a look into the index for each segment.
-func (l *Log) checkSealedEnds() error {
-	segments := *l.segments.Load()
-	for i, s := range segments[:len(segments)-1] {
-		last := segments[i+1].base
-		value, err := l.readValue(l.index, positionKey(last))
-		if err != nil {
-			return err
-		}
-		c := s.current()
-		at, ok := parsePositionPlace(last, value)
-		if ok && last > s.base && (at.end() == c.end.Load() || c.scavenged) {
-			continue
-		}
-		if _, err := scanSegments(context.Background(), l.dir, segments, once, cursor{s.base, s.link, segmentHeader}, last, func(*stored, place) error { return nil }); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// probeBytes must be free on the disk at a start: as much as a group of appends takes.
-const probeBytes = 256 << 10
-
-// probeDisk writes and removes a file, so that a disk that is full ends the start, and not
-// the first append.
-func (l *Log) probeDisk() error {
-	path := filepath.Join(l.dir, segmentFolder, "space"+draftSuffix) // one that is left is removed like other drafts
-	f, err := l.files.create(path)
-	if err == nil {
-		_, err = f.WriteAt(make([]byte, probeBytes), 0)
-		err = errors.Join(err, f.sync(), f.Close())
-		err = errors.Join(err, l.files.remove(path))
-	}
-	return l.storageErrorOrNil("write a file of 256 KiB", err)
 }

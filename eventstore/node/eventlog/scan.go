@@ -63,13 +63,7 @@ func (s *scanner) whole() (stored, []byte, error) {
 	if err != nil {
 		return stored{}, nil, err
 	}
-	r, reason := parseFrame(s.seed, frame)
-	if reason == "" {
-		reason = linkBreak(&r, s.position+1, s.link)
-	}
-	if reason == "" && r.Redacted && !s.scavenged {
-		reason = "the payload is missing from a segment that was not scavenged"
-	}
+	r, reason := s.parse(frame, &s.link)
 	if reason != "" {
 		s.offset, s.written = offset, written
 		return stored{}, nil, &badRecord{position: s.position + 1, offset: offset, reason: reason}
@@ -77,6 +71,17 @@ func (s *scanner) whole() (stored, []byte, error) {
 	r.offset = offset
 	s.position, s.link = r.Position, r.chain
 	return r, frame, nil
+}
+
+// parse reads the frame of the next record; link is that of the record before it, nil when that is not known.
+func (s *scanner) parse(frame []byte, link *hash) (r stored, reason string) {
+	if r, reason = parseFrame(s.seed, frame); reason == "" {
+		reason = linkBreak(&r, s.position+1, link)
+	}
+	if reason == "" && r.Redacted && !s.scavenged {
+		reason = "the payload is missing from a segment that was not scavenged"
+	}
+	return r, reason
 }
 
 // frame returns the bytes of the next frame, which are not checked, and steps over it.
@@ -184,12 +189,12 @@ func (s *segment) readError(position uint64, offset int64, err error) error {
 	return &badRecord{position, offset, "the disk does not give its bytes", err}
 }
 
-// linkBreak says what is wrong with a record that must come at this position after that link.
-func linkBreak(s *stored, position uint64, previous hash) string {
+// linkBreak says what is wrong with a record that must come at this position, and after that link unless it is nil.
+func linkBreak(s *stored, position uint64, previous *hash) string {
 	switch {
 	case s.Position != position:
 		return fmt.Sprintf("the record is missing; the next one says position %d", s.Position)
-	case chainLink(previous, s.header) != s.chain:
+	case previous != nil && chainLink(*previous, s.header) != s.chain:
 		return "the hash chain breaks: this record or the one before it was changed"
 	case !s.payloadIntact():
 		return "the payload is not the one that was written"
@@ -209,9 +214,14 @@ func (s *segment) damage(dir string, err error) error {
 		return damage
 	}
 	if errors.Is(err, fs.ErrNotExist) {
-		return &CorruptError{Dir: dir, Position: s.base + 1, File: s.name(), Reason: "the segment is gone from the folder"}
+		return s.gone(dir)
 	}
 	return err
+}
+
+// gone is the damage of a segment without a file.
+func (s *segment) gone(dir string) *CorruptError {
+	return &CorruptError{Dir: dir, Position: s.base + 1, File: s.name(), Reason: "the segment is gone from the folder"}
 }
 
 // name is the segment's path below the log's folder.

@@ -2,10 +2,12 @@ package eventlog
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"sort"
 
 	"github.com/cockroachdb/pebble/v2"
 	"github.com/google/uuid"
@@ -32,6 +34,7 @@ type Report struct {
 // Verify reads every record that was durable when it was called, recomputes the hash
 // chain, and checks the index against the records. Readers and writers go on meanwhile.
 // Damage is a *CorruptError, a wrong index an *IndexError; either ends the taking of appends.
+// It goes on in the segments behind damage, all of which is remembered, and returns the first.
 func (l *Log) Verify(ctx context.Context) (Report, error) {
 	return l.verifyAll(ctx, func(uint64, int) error { return ctx.Err() })
 }
@@ -50,7 +53,7 @@ func (l *Log) verifyAll(ctx context.Context, pace func(position uint64, bytes in
 	report.Segments, report.Bytes = len(segments), segments.bytes()
 
 	listed := uint64(0) // entries that the records have in numbered index streams
-	end, err := scanSegments(ctx, l.dir, segments, afresh, cursor{link: l.genesis}, report.Records, func(r *stored, at place) error {
+	end, err := l.scanOverDamage(ctx, segments, report.Records, func(r *stored, at place) error {
 		if r.Redacted {
 			report.Redacted++
 		}
@@ -61,10 +64,6 @@ func (l *Log) verifyAll(ctx context.Context, pace func(position uint64, bytes in
 		return pace(r.Position, int(at.length))
 	})
 	report.Chain = hex.EncodeToString(end.link[:])
-	var damage *CorruptError
-	if errors.As(err, &damage) {
-		l.fail(damage)
-	}
 	if err != nil {
 		return report, err
 	}
@@ -75,6 +74,34 @@ func (l *Log) verifyAll(ctx context.Context, pace func(position uint64, bytes in
 		return report, err
 	}
 	return report, l.verifyIndexStreams(ctx, &report, listed, pace)
+}
+
+// scanOverDamage is scanSegments of the whole log that goes on with the next segment when one is damaged. It remembers all
+// damage, and returns the first.
+func (l *Log) scanOverDamage(ctx context.Context, segments segmentList, last uint64, visit func(*stored, place) error) (cursor, error) {
+	var first error
+	from := cursor{link: l.genesis}
+	for {
+		end, err := scanSegments(ctx, l.dir, segments, afresh, from, last, visit)
+		var damage *CorruptError
+		if !errors.As(err, &damage) {
+			return end, cmp.Or(first, err)
+		}
+		first = cmp.Or(first, err)
+		l.fail(damage)
+		i := sort.Search(len(segments), func(i int) bool { return segments[i].base >= max(damage.Position, from.position+1) })
+		if i == len(segments) {
+			return end, first
+		}
+		all, err := damagesIn(ctx, l.dir, segments, segments[i-1])
+		if err != nil {
+			return end, err
+		}
+		for _, damage := range all {
+			l.fail(damage)
+		}
+		from = cursor{segments[i].base, segments[i].link, segmentHeader}
+	}
 }
 
 // verifyEntries checks that both entries of the index lead to the record.

@@ -172,7 +172,8 @@ type Page struct{ Records, Bytes int }
 
 // ReadAll reads forwards the records at positions ≥ from, or backwards those < from. It
 // checks that positions are consecutive and that each record continues the hash chain of
-// the one before it on the page. Errors: *CorruptError, *IndexError, or that of ctx.
+// the one before it on the page. Errors: *CorruptError, forwards together with the records before
+// the damaged one; *IndexError, or that of ctx, alone.
 func (v *View) ReadAll(ctx context.Context, from uint64, backwards bool, page Page) ([]Record, error) {
 	lower, upper := max(from, 1), v.head+1
 	if backwards {
@@ -211,17 +212,19 @@ func (v *View) ReadAll(ctx context.Context, from uint64, backwards bool, page Pa
 }
 
 // ReadStream reads the records with revisions first … last, in either direction, but for
-// those whose payload was removed. It checks that revisions are consecutive. Errors:
-// *CorruptError, *IndexError, or that of ctx.
+// those whose payload was removed. It checks that revisions are consecutive. Errors: those of ReadAll.
 func (v *View) ReadStream(ctx context.Context, stream string, first, last uint64, backwards bool, page Page) ([]Record, error) {
 	for {
 		records, err := v.readStream(ctx, stream, first, last, backwards, page)
-		if err != nil || len(records) == 0 {
+		if len(records) == 0 {
 			return nil, err
 		}
 		kept := slices.DeleteFunc(records, func(r Record) bool { return r.Redacted })
 		if len(kept) > 0 || backwards { // what is before a removed payload is removed too
-			return kept, nil
+			return kept, err
+		}
+		if err != nil {
+			return nil, err
 		}
 		if first, err = v.firstKept(stream, first, last); err != nil || first > last {
 			return nil, err
