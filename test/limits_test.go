@@ -106,7 +106,7 @@ var limits = []limit{
 	{"message and trailers of an error, as they are sent", "eventstore/node", "maxErrorBytes", "bytes", "[cut](node.md#errors)", "The node"},
 	{"calls of one connection at a time, subscriptions included", "eventstore/node", "maxStreamsPerClient", "calls", "waits", "The node"},
 	{"open calls of all connections that gave a right password, or need none. A connection may have as many as are left for everybody, so that those with many leave room for those with few", "eventstore/node", "maxCalls", "calls", "RESOURCE_EXHAUSTED", "The node"},
-	{"of open calls, connections of a listener, subscriptions and consumers of groups: what one user may have, of what is left for users; of all but an eighth, so that one alone has four fifths", "eventstore/node", "userShare", "times", "RESOURCE_EXHAUSTED", "The node"},
+	{"of open calls, connections of a listener, subscriptions, consumers of all groups and of one: what one user may have, of what is left for users; of all but an eighth, so that one alone has four fifths", "eventstore/node", "userShare", "times", "RESOURCE_EXHAUSTED", "The node"},
 	{"time for the first message of a call, and for each of a request that is answered as a whole", "eventstore/node", "requestWait", "time", "DEADLINE_EXCEEDED", "The node"},
 	{"headers of a call", "eventstore/node", "maxHeaderBytes", "bytes", "the call is reset", "The node"},
 	{"events of one append", "eventstore/node", "maxAppendEvents", "events", "INVALID_ARGUMENT", "The node"},

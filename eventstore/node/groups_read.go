@@ -155,18 +155,19 @@ func (g *consumerGroup) join(ctx context.Context, buffer int) (*consumer, error)
 	if g.isAtDamage() {
 		return nil, g.halted
 	}
-	most := int(g.config.Settings.MaxConsumers)
-	if most == 0 || most > maxGroupConsumers {
-		most = maxGroupConsumers
-	}
-	if len(g.consumers) >= most {
+	if most := int(g.config.Settings.MaxConsumers); most > 0 && len(g.consumers) >= most {
 		return nil, g.config.full()
 	}
-	leave, err := g.service.consumers.take(ctx)
+	leaveGroup, err := g.places.take(ctx)
 	if err != nil {
 		return nil, err
 	}
-	c.leave = leave
+	leaveAll, err := g.service.consumers.take(ctx)
+	if err != nil {
+		leaveGroup()
+		return nil, err
+	}
+	c.leave = func() { leaveGroup(); leaveAll() }
 	g.changeLocked(func(state *group.Group, now time.Time) {
 		c.member = state.Join(now, buffer)
 		g.consumers = append(g.consumers, c)

@@ -33,6 +33,7 @@ type consumerGroup struct {
 	read    chan struct{} // tells the reader that the group may want events
 	write   chan struct{} // tells the writer that something is to be made durable
 	done    chan struct{} // closed when the group is put away
+	places  *quota        // of consumers
 	filled  chan struct{} // closed when the buffer is full, the log at its end or unreadable, or fillPages were read
 	running sync.WaitGroup
 	started time.Time
@@ -56,7 +57,7 @@ func (s *groupsService) start(c groupConfig) (*consumerGroup, error) {
 		return nil, err
 	}
 	g := &consumerGroup{
-		service: s, config: c, filter: filter, started: time.Now(),
+		service: s, config: c, filter: filter, started: time.Now(), places: newQuota(maxGroupConsumers, maxGroupConsumers, c.full()),
 		read: make(chan struct{}, 1), write: make(chan struct{}, 1), done: make(chan struct{}), filled: make(chan struct{}),
 	}
 	after, err := g.loadCheckpoint()

@@ -8,7 +8,10 @@ import (
 	"testing"
 	"time"
 
+	"github.com/EventStore/EventStore-Client-Go/v4/protos/persistent"
+	"github.com/EventStore/EventStore-Client-Go/v4/protos/shared"
 	"github.com/EventStore/EventStore-Client-Go/v4/protos/streams"
+	"google.golang.org/grpc"
 	"pgregory.net/rapid"
 )
 
@@ -50,6 +53,50 @@ func TestOneUserLeavesCallsForOthers(t *testing.T) {
 	}
 	if lines := strings.Count(written.String(), "\n"); lines != 1 || !strings.Contains(written.String(), "user="+ordinary) {
 		t.Errorf("told: %s", written.String())
+	}
+}
+
+// TestOneUserLeavesConsumersOfAGroup: one who connects as many consumers to a group as they get leaves some to another user, and to operators.
+func TestOneUserLeavesConsumersOfAGroup(t *testing.T) {
+	s := startSecured(t)
+	s.owner(t, "s", "t", "{}")
+	stream := &persistent.CreateReq_Options_Stream{Stream: &persistent.CreateReq_StreamOptions{StreamIdentifier: streamToWire("s")}}
+	if _, err := persistent.NewPersistentSubscriptionsClient(s.conn).Create(as(t, admin), &persistent.CreateReq{Options: &persistent.CreateReq_Options{StreamOption: stream, GroupName: "g", Settings: fuzzSettings()}}); err != nil {
+		t.Fatal(err)
+	}
+	join := func(who string, conn grpc.ClientConnInterface) error {
+		call, err := persistent.NewPersistentSubscriptionsClient(conn).Read(as(t, who))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := call.Send(&persistent.ReadReq{Content: &persistent.ReadReq_Options_{Options: &persistent.ReadReq_Options{
+			StreamOption: &persistent.ReadReq_Options_StreamIdentifier{StreamIdentifier: streamToWire("s")}, GroupName: "g", BufferSize: 2,
+			UuidOption: &persistent.ReadReq_Options_UUIDOption{Content: &persistent.ReadReq_Options_UUIDOption_Structured{Structured: &shared.Empty{}}},
+		}}}); err != nil {
+			t.Fatal(err)
+		}
+		_, err = call.Recv()
+		return err
+	}
+	greedy, joined := s.dialTLS(t), 0
+	for err := error(nil); joined < maxGroupConsumers; joined++ {
+		if err = join(ordinary, greedy); err != nil {
+			if !strings.Contains(err.Error(), "as many consumers as it may have") {
+				t.Fatal(err)
+			}
+			break
+		}
+	}
+	if limit := forUsers(maxGroupConsumers); joined < limit*3/4 || joined > limit*userShare/(userShare+1) {
+		t.Errorf("%d consumers of one user, of %d", joined, limit)
+	}
+	for _, who := range []string{other, ops, admin} {
+		conn := s.dialTLS(t)
+		for range 20 {
+			if err := join(who, conn); err != nil {
+				t.Fatalf("%s: %v", who, err)
+			}
+		}
 	}
 }
 
