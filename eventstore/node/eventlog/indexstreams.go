@@ -273,12 +273,12 @@ func (v *View) readIndexStream(ctx context.Context, stream string, first, last u
 	last = min(last, uint64(h.last))
 	for first <= last {
 		links, err := v.readLinks(ctx, stream, first, last, backwards, page)
-		if err != nil || len(links) == 0 {
+		if len(links) == 0 {
 			return nil, err
 		}
 		reached := links[len(links)-1].Revision
-		if links = slices.DeleteFunc(links, func(r Record) bool { return r.Redacted }); len(links) > 0 {
-			return links, nil
+		if links = slices.DeleteFunc(links, func(r Record) bool { return r.Redacted }); len(links) > 0 || err != nil {
+			return links, err
 		}
 		if !backwards {
 			first = reached + 1
@@ -304,7 +304,7 @@ func (v *View) readLinks(ctx context.Context, stream string, first, last uint64,
 	if backwards {
 		wanted = last
 	}
-	var revisions []uint64 // of the places
+	var revisions []uint64 // in the direction of the read
 	places, err := v.collect(iterator, backwards, page, func() (place, error) {
 		at, ok := parsePlace(iterator.Value())
 		revision := revisionOf(iterator.Key())
@@ -328,17 +328,12 @@ func (v *View) readLinks(ctx context.Context, stream string, first, last uint64,
 		}
 		return nil, nil
 	}
-	if backwards {
-		slices.Reverse(revisions)
-	}
-	read := v.log.readPlaces
-	if backwards { // what is before a damaged record comes after it
-		read = v.log.readWhole
-	}
-	targets, err := read(ctx, places, false, func(i int, records []stored) string {
-		r := &records[i]
+	targets, err := v.log.readPlaces(ctx, places, backwards, func(i int, r, _ *stored) string {
 		if listed, found := r.indexed(kind); found && listed == key || kind == byCorrelation && r.Redacted {
 			return ""
+		}
+		if backwards {
+			i = len(places) - 1 - i
 		}
 		return fmt.Sprintf("the index has revision %d of stream %s there", revisions[i], Quoted(stream))
 	})
@@ -348,9 +343,6 @@ func (v *View) readLinks(ctx context.Context, stream string, first, last uint64,
 	links := make([]Record, len(targets))
 	for i := range targets {
 		links[i] = v.log.link(kind, stream, revisions[i], &targets[i])
-	}
-	if backwards {
-		slices.Reverse(links)
 	}
 	return links, err
 }

@@ -404,6 +404,7 @@ func TestAllDamageIsRemembered(t *testing.T) {
 			if got := slices.Sorted(maps.Keys(failed)); !slices.Equal(got, want) {
 				t.Errorf("%s: damaged are %v, want %v", finder, got, want)
 			}
+			readPagesOver(t, l, want)
 			if err := l.Close(); err != nil {
 				t.Error(err)
 			}
@@ -427,6 +428,55 @@ func TestAllDamageIsRemembered(t *testing.T) {
 		}
 		if _, err := os.Stat(filepath.Join(dir, knownDamageName)); !errors.Is(err, os.ErrNotExist) {
 			t.Errorf("%s: the file is still there: %v", finder, err)
+		}
+	}
+}
+
+// readPagesOver reads pages with damaged records in both directions: what comes before the first that is met is given.
+func readPagesOver(t *testing.T, l *Log, damaged []uint64) {
+	t.Helper()
+	view, err := l.View()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer view.Close()
+	whole := Page{Records: 100, Bytes: 1 << 20}
+	of := func(stream string, backwards bool) ([]Record, error) {
+		if stream == AllStream && backwards {
+			return view.ReadAll(t.Context(), view.Head()+1, true, whole)
+		} else if stream == AllStream {
+			return view.ReadAll(t.Context(), 0, false, whole)
+		}
+		info, err := view.Stream(stream)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return view.ReadStream(t.Context(), stream, info.First, uint64(info.Last), backwards, whole)
+	}
+	for _, stream := range []string{AllStream, "s", "$et-noted"} {
+		for _, backwards := range []bool{false, true} {
+			records, err := of(stream, backwards)
+			from, last := uint64(2), damaged[0]-1 // what the page must have
+			if backwards {
+				from, last = damaged[len(damaged)-1]+1, view.Head()
+			}
+			if stream == AllStream && !backwards {
+				from = 1
+			}
+			var damage *CorruptError
+			if !errors.As(err, &damage) || !slices.Contains(damaged, damage.Position) || uint64(len(records)) != last+1-from {
+				t.Errorf("%s, backwards %t: %d records, want %d to %d; %v", stream, backwards, len(records), from, last, err)
+			}
+			for i, r := range records {
+				position, revision := from+uint64(i), from+uint64(i)-2
+				if backwards {
+					position, revision = last-uint64(i), last-uint64(i)-2
+				}
+				isLink := strings.HasPrefix(stream, "$et-")
+				if !isLink && r.Position != position || stream != AllStream && r.Revision != revision || isLink && string(r.Data) != fmt.Sprintf("%d@s", revision) {
+					t.Errorf("%s, backwards %t: record %d is %+v", stream, backwards, i, r)
+				}
+			}
 		}
 	}
 }

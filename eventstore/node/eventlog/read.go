@@ -14,25 +14,51 @@ import (
 // readRunBytes bounds what is read from a segment at once, but for a larger record.
 const readRunBytes = 1 << 20
 
-// readPlaces reads the records at places that are in the order of the log and verifies
-// each; check says what is wrong with record i beside the one before it. Forwards, those
-// before a damaged record are returned with its *CorruptError.
-func (l *Log) readPlaces(ctx context.Context, places []place, backwards bool, check func(i int, records []stored) string) ([]Record, error) {
-	records, err := l.readWhole(ctx, places, backwards, check)
-	var damage *CorruptError
-	if backwards || !errors.As(err, &damage) {
-		return records, err
+// readPlaces reads the records at places, which are in the order of the log, verifies each, and returns them in the direction
+// of the read; check says what is wrong with that of place i beside the one before it, which is nil for the first that is
+// read. Those that come before a damaged record, in that direction, are returned with its *CorruptError.
+func (l *Log) readPlaces(ctx context.Context, places []place, backwards bool, check func(i int, r, before *stored) string) ([]Record, error) {
+	first, end := 0, len(places) // of those that are read
+	var met error
+	for {
+		records, err := l.readWhole(ctx, places[first:end], func(i int, r, before *stored) string { return check(first+i, r, before) })
+		var damage *CorruptError
+		if !errors.As(err, &damage) {
+			if backwards {
+				slices.Reverse(records)
+			}
+			return records, cmp.Or(err, met)
+		}
+		met = err
+		was := end - first
+		first, end = l.soundPlaces(places, first, end, damage, backwards)
+		if first == end || end-first == was {
+			return nil, met
+		}
 	}
-	before := sort.Search(len(places), func(i int) bool { return places[i].position >= damage.Position })
-	if before == 0 || before == len(places) {
-		return nil, err
+}
+
+// soundPlaces are those of the places first … end that come before a damaged record, in the direction of the read.
+func (l *Log) soundPlaces(places []place, first, end int, damage *CorruptError, backwards bool) (int, int) {
+	index := func(position uint64) int {
+		return first + sort.Search(end-first, func(i int) bool { return places[first+i].position >= position })
 	}
-	records, again := l.readWhole(ctx, places[:before], backwards, check)
-	return records, cmp.Or(again, err)
+	if !backwards {
+		return first, index(damage.Position)
+	}
+	newest := damage.Position
+	l.notes.mu.Lock()
+	defer l.notes.mu.Unlock()
+	for _, p := range l.notes.places {
+		if p.Position <= places[end-1].position {
+			newest = max(newest, p.Position)
+		}
+	}
+	return index(newest + 1), end
 }
 
 // readWhole reads all of the places or none.
-func (l *Log) readWhole(ctx context.Context, places []place, backwards bool, check func(i int, records []stored) string) ([]Record, error) {
+func (l *Log) readWhole(ctx context.Context, places []place, check func(i int, r, before *stored) string) ([]Record, error) {
 	segments := *l.segments.Load()
 	read := make([]stored, 0, len(places))
 	for len(read) < len(places) {
@@ -45,7 +71,11 @@ func (l *Log) readWhole(ctx context.Context, places []place, backwards bool, che
 			return nil, err
 		}
 		for i := len(read) - len(run); i < len(read); i++ {
-			if reason := check(i, read); reason != "" {
+			var before *stored
+			if i > 0 {
+				before = &read[i-1]
+			}
+			if reason := check(i, &read[i], before); reason != "" {
 				return nil, l.explain(segments, places[i], reason)
 			}
 		}
@@ -54,15 +84,12 @@ func (l *Log) readWhole(ctx context.Context, places []place, backwards bool, che
 	for i := range read {
 		records[i] = read[i].Record
 	}
-	if backwards {
-		slices.Reverse(records)
-	}
 	return records, nil
 }
 
 // checkChain says whether a record continues the chain of the one before it.
-func checkChain(i int, records []stored) string {
-	if i > 0 && chainLink(records[i-1].chain, records[i].header) != records[i].chain {
+func checkChain(_ int, r, before *stored) string {
+	if before != nil && chainLink(before.chain, r.header) != r.chain {
 		return "the hash chain breaks: this record or the one before it was changed"
 	}
 	return ""

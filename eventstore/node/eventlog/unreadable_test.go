@@ -105,8 +105,8 @@ func unreadableAt(t *testing.T, files map[string][]byte, f frameAt, refusal erro
 	if records, err = view.ReadAll(t.Context(), f.position, false, Page{Records: 100, Bytes: 1 << 20}); !named(err) || len(records) > 0 {
 		t.Errorf("a page from the record: %d, %v", len(records), err)
 	}
-	if _, err := view.ReadAll(t.Context(), view.Head()+1, true, Page{Records: 100, Bytes: 1 << 20}); !named(err) {
-		t.Errorf("a page backwards with the record: %v", err)
+	if records, err = view.ReadAll(t.Context(), view.Head()+1, true, Page{Records: 100, Bytes: 1 << 20}); !named(err) || uint64(len(records)) != view.Head()-f.position {
+		t.Errorf("a page backwards with the record: %d, %v", len(records), err)
 	}
 	view.Close()
 	if _, err := l.Verify(t.Context()); !named(err) {

@@ -172,8 +172,8 @@ type Page struct{ Records, Bytes int }
 
 // ReadAll reads forwards the records at positions ≥ from, or backwards those < from. It
 // checks that positions are consecutive and that each record continues the hash chain of
-// the one before it on the page. Errors: *CorruptError, forwards together with the records before
-// the damaged one; *IndexError, or that of ctx, alone.
+// the one before it on the page. Errors: *CorruptError, together with the records that come before
+// the damaged one in the direction of the read; *IndexError, or that of ctx, alone.
 func (v *View) ReadAll(ctx context.Context, from uint64, backwards bool, page Page) ([]Record, error) {
 	lower, upper := max(from, 1), v.head+1
 	if backwards {
@@ -269,8 +269,8 @@ func (v *View) readStream(ctx context.Context, stream string, first, last uint64
 	if backwards {
 		slices.Reverse(read)
 	}
-	return v.log.readPlaces(ctx, places, backwards, func(i int, records []stored) string {
-		if r := &records[i]; r.Stream != stream || r.Revision != read[i] {
+	return v.log.readPlaces(ctx, places, backwards, func(i int, r, _ *stored) string {
+		if r.Stream != stream || r.Revision != read[i] {
 			return fmt.Sprintf("the index has revision %d of stream %s there", read[i], Quoted(stream))
 		}
 		return ""
