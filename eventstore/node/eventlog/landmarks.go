@@ -22,7 +22,7 @@ type landmark struct {
 }
 
 // landmarks returns those of scavenged contents, in order; the first is the first frame.
-// Those behind a frame whose beginning the disk does not give are missing. Errors: *badRecord, or one of the file system.
+// Those behind a frame whose beginning is damaged, or not given by the disk, are missing. Errors are of the file system.
 func (o opened) landmarks() ([]landmark, error) {
 	o.layoutMu.Lock()
 	defer o.layoutMu.Unlock()
@@ -41,7 +41,7 @@ func (o opened) landmarks() ([]landmark, error) {
 		case errors.Is(err, io.EOF):
 			o.layout = found
 			return found, nil
-		case errors.As(err, &bad) && bad.cause != nil:
+		case errors.As(err, &bad):
 			return found, nil // the records before have landmarks
 		case err != nil:
 			return nil, err

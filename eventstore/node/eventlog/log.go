@@ -41,12 +41,13 @@ type Options struct {
 	Random io.Reader        // for the log's id and the salts; nil: crypto/rand
 
 	// for tests
-	files        fileSystem    // of the segments and the head file
-	indexFiles   vfs.FS        // of the index
-	segmentBytes int64         // size at which a segment is sealed
-	verify       *verification // how the log verifies itself in the background
-	elapsed      func() time.Duration
-	watchEvery   time.Duration // between two looks at the files
+	files         fileSystem    // of the segments and the head file
+	indexFiles    vfs.FS        // of the index
+	segmentBytes  int64         // size at which a segment is sealed
+	recentRecords int           // of the window in which a repeated append is recognised
+	verify        *verification // how the log verifies itself in the background
+	elapsed       func() time.Duration
+	watchEvery    time.Duration // between two looks at the files
 
 	rebuild   bool // the index is built again, for Reindex
 	acceptEnd bool // the index need not be one of this log's end, for Reindex
@@ -54,25 +55,26 @@ type Options struct {
 
 // Log is an open event log. Its methods may be called concurrently.
 type Log struct {
-	dir          string
-	clock        *steadyClock
-	logger       *slog.Logger
-	files        fileSystem
-	lock         *folderLock
-	headFile     file
-	headState    fileState // of the head file when it was opened
-	index        *index
-	segments     atomic.Pointer[segmentList]
-	segmentBytes int64
-	rebuild      bool
-	acceptEnd    bool
-	known        *CorruptError // over which the log was opened, for reading only; nil for a log that was not found damaged
-	notes        damageNotes
-	id           uuid.UUID
-	genesis      hash
-	topics       topics
-	verifier     verifier
-	watcher      watcher
+	dir           string
+	clock         *steadyClock
+	logger        *slog.Logger
+	files         fileSystem
+	lock          *folderLock
+	headFile      file
+	headState     fileState // of the head file when it was opened
+	index         *index
+	segments      atomic.Pointer[segmentList]
+	segmentBytes  int64
+	recentRecords int
+	rebuild       bool
+	acceptEnd     bool
+	known         *CorruptError // over which the log was opened, for reading only; nil for a log that was not found damaged
+	notes         damageNotes
+	id            uuid.UUID
+	genesis       hash
+	topics        topics
+	verifier      verifier
+	watcher       watcher
 
 	scavenging sync.Mutex  // held by a scavenge
 	scavenged  atomic.Bool // some segment has lost payloads
@@ -105,18 +107,19 @@ func Open(o Options) (*Log, error) {
 		return nil, err
 	}
 	l := &Log{
-		dir:          o.Dir,
-		clock:        newSteadyClock(o.Clock, o.elapsed),
-		logger:       o.Logger,
-		files:        o.files,
-		lock:         lock,
-		segmentBytes: o.segmentBytes,
-		rebuild:      o.rebuild,
-		acceptEnd:    o.acceptEnd,
-		failed:       make(chan struct{}),
-		requests:     make(chan *request, maxQueuedRequests),
-		closing:      make(chan struct{}),
-		stopped:      make(chan struct{}),
+		dir:           o.Dir,
+		clock:         newSteadyClock(o.Clock, o.elapsed),
+		logger:        o.Logger,
+		files:         o.files,
+		lock:          lock,
+		segmentBytes:  o.segmentBytes,
+		recentRecords: o.recentRecords,
+		rebuild:       o.rebuild,
+		acceptEnd:     o.acceptEnd,
+		failed:        make(chan struct{}),
+		requests:      make(chan *request, maxQueuedRequests),
+		closing:       make(chan struct{}),
+		stopped:       make(chan struct{}),
 	}
 	l.close = sync.OnceValue(l.shutdown)
 	if err := l.openFiles(o); err != nil {
@@ -146,6 +149,9 @@ func (o Options) withDefaults() Options {
 	}
 	if o.segmentBytes == 0 {
 		o.segmentBytes = segmentBytes
+	}
+	if o.recentRecords == 0 {
+		o.recentRecords = recentRecords
 	}
 	if o.verify == nil {
 		o.verify = &defaultVerification

@@ -272,7 +272,7 @@ func TestRefusedRequests(t *testing.T) {
 }
 
 func TestRecentWindowIsBounded(t *testing.T) {
-	r := newRecentIDs()
+	r := newRecentIDs(recentRecords)
 	ids := make([]uuid.UUID, 3*recentRecords)
 	for i := range ids {
 		ids[i] = uuid.New()

@@ -14,8 +14,6 @@ import (
 	"sync"
 	"testing"
 	"time"
-
-	"github.com/google/uuid"
 )
 
 // diskLog opens a log of several segments on the disk.
@@ -257,12 +255,11 @@ func TestStartMissesASegmentLikeTheOneBefore(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		appendWindow(t, l)
 		if err := errors.Join(l.Close(), os.Remove(alike.path)); err != nil {
 			t.Fatal(err)
 		}
 		var damage *CorruptError
-		if _, err := Open(Options{Dir: l.dir, verify: never}); !errors.As(err, &damage) || damage.Position != alike.base+1 || damage.File != alike.name() {
+		if _, err := Open(Options{Dir: l.dir, verify: never, recentRecords: 1}); !errors.As(err, &damage) || damage.Position != alike.base+1 || damage.File != alike.name() {
 			t.Errorf("scavenged %t: got %v", scavenged, err)
 		}
 	}
@@ -273,7 +270,6 @@ func TestStartMissesASegmentLikeTheOneBefore(t *testing.T) {
 func TestDamageIsRemembered(t *testing.T) {
 	dir := t.TempDir()
 	l := diskLog(t, Options{Dir: dir})
-	appendWindow(t, l)
 	s := (*l.segments.Load())[0]
 	at := placeOf(t, l, 3)
 	change := func() { flipIn(t, s, at) }
@@ -286,13 +282,13 @@ func TestDamageIsRemembered(t *testing.T) {
 		t.Fatal(err)
 	}
 	for range 2 {
-		if _, err := Open(Options{Dir: dir, verify: never}); !errors.As(err, &damage) || damage.Position != 3 || !strings.Contains(err.Error(), damageName) {
+		if _, err := Open(Options{Dir: dir, verify: never, recentRecords: 1}); !errors.As(err, &damage) || damage.Position != 3 || !strings.Contains(err.Error(), damageName) {
 			t.Fatalf("start: got %v", err)
 		}
 	}
 	open := func() {
 		t.Helper()
-		again, err := Open(Options{Dir: dir, verify: never})
+		again, err := Open(Options{Dir: dir, verify: never, recentRecords: 1})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -315,18 +311,6 @@ func TestDamageIsRemembered(t *testing.T) {
 		if _, err := os.Stat(filepath.Join(dir, name)); !errors.Is(err, os.ErrNotExist) {
 			t.Errorf("%s is still there: %v", name, err)
 		}
-	}
-}
-
-// appendWindow appends as many records as a start reads for the window of known ids.
-func appendWindow(t *testing.T, l *Log) {
-	t.Helper()
-	for appended := 0; appended <= recentRecords; appended += 1024 {
-		events := make([]Proposed, 1024)
-		for i := range events {
-			events[i] = Proposed{ID: uuid.New(), Type: "t"}
-		}
-		mustAppend(t, l, "many", Any(), events...)
 	}
 }
 
@@ -486,7 +470,6 @@ func TestMendedLogIsReadWhole(t *testing.T) {
 	l := diskLog(t, Options{Dir: t.TempDir()})
 	segments := *l.segments.Load()
 	first, second := placeOf(t, l, 2), placeOf(t, l, segments[1].base+2)
-	appendWindow(t, l) // a start would meet it otherwise
 	flipIn(t, segments[0], first)
 	if _, err := l.Verify(t.Context()); err == nil {
 		t.Fatal("nothing is found")
@@ -497,11 +480,11 @@ func TestMendedLogIsReadWhole(t *testing.T) {
 	flipIn(t, segments[1], second)
 	flipIn(t, segments[0], first)
 	var damage *CorruptError
-	if _, err := Open(Options{Dir: l.dir, verify: never}); !errors.As(err, &damage) || damage.Position != second.position || !strings.Contains(err.Error(), damageName) {
+	if _, err := Open(Options{Dir: l.dir, verify: never, recentRecords: 1}); !errors.As(err, &damage) || damage.Position != second.position || !strings.Contains(err.Error(), damageName) {
 		t.Errorf("got %v", err)
 	}
 	flipIn(t, segments[1], second)
-	again, err := Open(Options{Dir: l.dir, verify: never})
+	again, err := Open(Options{Dir: l.dir, verify: never, recentRecords: 1})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -116,11 +116,11 @@ func (l *Log) readRun(segments segmentList, run []place, read []stored) ([]store
 		how = keep
 	}
 	doubted := first
-	reason := ""
+	reason, unplaced := "", false // the place of some record of the run is wrong
 	err := s.use(how, func(o opened) error {
 		frames, why, err := o.framesAt(run)
 		if err != nil || why != "" {
-			reason = why
+			reason, unplaced = why, true
 			return err
 		}
 		for i, at := range run {
@@ -144,7 +144,7 @@ func (l *Log) readRun(segments segmentList, run []place, read []stored) ([]store
 	})
 	var bad *badRecord
 	switch {
-	case errors.As(err, &bad) && bad.cause != nil && len(run) > 1:
+	case len(run) > 1 && (errors.As(err, &bad) || err == nil && unplaced):
 		return l.readEach(segments, run, read)
 	case errors.As(err, &bad) && bad.cause != nil:
 		return nil, l.explainUnread(segments, first, bad)
@@ -162,8 +162,8 @@ func (l *Log) readRun(segments segmentList, run []place, read []stored) ([]store
 	return read, nil
 }
 
-// readEach reads adjacent records one by one, after the disk did not give all of their bytes
-// at once: those that it gives now prove themselves, and the first that it does not is named.
+// readEach reads adjacent records one by one, after they could not all be read at once, as where the disk does not give
+// a byte, or the segment was cut: those that can be read prove themselves, and the first that cannot is named.
 func (l *Log) readEach(segments segmentList, run []place, read []stored) ([]stored, error) {
 	for i := range run {
 		var err error

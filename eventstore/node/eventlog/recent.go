@@ -29,11 +29,12 @@ type recentIDs struct {
 	places    map[recentKey]recordedAt
 	ring      []recentEntry // the window, behind entries already left
 	oldest    int           // index in ring of the first entry of the window
+	most      int           // entries in the window
 	sizeBytes int
 }
 
-func newRecentIDs() *recentIDs {
-	return &recentIDs{places: map[recentKey]recordedAt{}}
+func newRecentIDs(most int) *recentIDs {
+	return &recentIDs{places: map[recentKey]recordedAt{}, most: most}
 }
 
 // add adds an event; calls are in the order of the log.
@@ -42,10 +43,10 @@ func (r *recentIDs) add(id uuid.UUID, stream string, at recordedAt, sizeBytes in
 	r.ring = append(r.ring, entry)
 	r.places[entry.recentKey] = at
 	r.sizeBytes += sizeBytes
-	for len(r.ring)-r.oldest > recentRecords || (r.sizeBytes > recentBytes && len(r.ring)-r.oldest > 1) {
+	for len(r.ring)-r.oldest > r.most || (r.sizeBytes > recentBytes && len(r.ring)-r.oldest > 1) {
 		r.evict()
 	}
-	if r.oldest > recentRecords {
+	if r.oldest > r.most {
 		r.ring = append(r.ring[:0], r.ring[r.oldest:]...)
 		r.oldest = 0
 	}

@@ -217,15 +217,15 @@ func classifyTail(dir string, s *segment, f opened, size int64, mark headMark, e
 // recoverTail brings the log to its last whole append and collects the ids of the recent window.
 func (l *Log) recoverTail(mark headMark) (tailState, error) {
 	segments := *l.segments.Load()
-	state := tailState{recent: newRecentIDs()}
+	state := tailState{recent: newRecentIDs(l.recentRecords)}
 	type seen struct {
 		record stored
 		size   int
 	}
 	var tail []seen
 	found, err := scanTail(l.dir, segments.tail(), mark, func(r stored, at place) {
-		if len(tail) == 2*recentRecords { // the window is in the second half
-			tail = append(tail[:0], tail[recentRecords:]...)
+		if len(tail) == 2*l.recentRecords { // the window is in the second half
+			tail = append(tail[:0], tail[l.recentRecords:]...)
 		}
 		r.Metadata, r.Data = nil, nil // many records are kept
 		tail = append(tail, seen{r, int(at.length) - frameHeader})
@@ -247,7 +247,7 @@ func (l *Log) recoverTail(mark headMark) (tailState, error) {
 	}
 	first := len(segments) - 1
 	// without appends nobody asks for the window
-	for records := uint64(len(tail)); l.known == nil && first > 0 && records < recentRecords && size < recentBytes; {
+	for records := uint64(len(tail)); l.known == nil && first > 0 && records < uint64(l.recentRecords) && size < recentBytes; {
 		first--
 		records += segments[first+1].base - segments[first].base
 		size += int(segments[first].current().end.Load())
