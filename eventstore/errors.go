@@ -64,7 +64,7 @@ func commandError(ctx context.Context, err error) error {
 		return nil
 	case classify(err) == outcomeConflict:
 		return commands.ErrConflict
-	case ctx.Err() != nil, errors.Is(err, errClosed):
+	case ctx.Err() != nil, errors.Is(err, errClosed), status.Code(err) == codes.DataLoss: // a damaged log answers when it is restored
 		return fmt.Errorf("%w: %w", commands.ErrUnavailable, err)
 	case errors.As(err, &failure) && failure.IsErrorCode(esdb.ErrorCodeStreamDeleted):
 		return fmt.Errorf("%w: %w", ErrDeleted, err)

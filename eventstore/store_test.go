@@ -4,9 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"iter"
 	"log/slog"
 	"net"
 	"os"
+	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
@@ -259,6 +261,51 @@ func TestNoServer(t *testing.T) {
 	store.Close()
 	if _, err := store.Head(ctx); !errors.Is(err, commands.ErrUnavailable) {
 		t.Errorf("a closed store: %v", err)
+	}
+}
+
+// TestDamagedLog: whoever meets a damaged record is told at once that the log is away, with the reason.
+func TestDamagedLog(t *testing.T) {
+	dir := t.TempDir()
+	store := connect(t, startNode(t, dir, "127.0.0.1:0").ConnectionString(), storetest.Catalogue())
+	for _, text := range []string{"sound", "damaged"} {
+		if _, err := store.Append(t.Context(), text, event.NoStream, note(strings.Repeat(text, 9))); err != nil {
+			t.Fatal(err)
+		}
+	}
+	path := filepath.Join(dir, "segments", strings.Repeat("0", 20)+".seg")
+	b, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	f, err := os.OpenFile(path, os.O_WRONLY, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = f.WriteAt([]byte("D"), int64(strings.LastIndex(string(b), "damaged")))
+	if err = errors.Join(err, f.Close()); err != nil {
+		t.Fatal(err)
+	}
+	isTold := func(what string, err error) {
+		t.Helper()
+		if !errors.Is(err, commands.ErrUnavailable) || !strings.Contains(err.Error(), "is damaged at position") {
+			t.Errorf("%s: %v", what, err)
+		}
+	}
+	_, err = store.Read(t.Context(), "damaged")
+	isTold("read", err)
+	_, err = store.Append(t.Context(), "sound", 0, note("b"))
+	isTold("append", err)
+	for _, following := range []iter.Seq2[event.Recorded, error]{store.ReadAll(t.Context(), event.Position{}), store.SubscribeAll(t.Context(), event.Position{})} {
+		for r, failed := range following {
+			if failed != nil && r.Position == (event.Position{}) {
+				err = failed
+			}
+		}
+		isTold("following", err)
+	}
+	if history, err := store.Read(t.Context(), "sound"); err != nil || len(history.Events) != 1 {
+		t.Errorf("another stream: %v, %v", history, err)
 	}
 }
 
