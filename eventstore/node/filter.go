@@ -76,6 +76,9 @@ func (f *filter) compile(pattern string, prefixes []string) error {
 	return nil
 }
 
+// isCostly reports whether the filter may take seconds for a page.
+func (f *filter) isCostly() bool { return f != nil && f.regex != nil }
+
 // matches reports whether the filter selects the event; a nil filter selects every event.
 func (f *filter) matches(r *eventlog.Record) (bool, error) {
 	if f == nil {

@@ -34,7 +34,8 @@ func mayHave(own, taken, limit int64) bool { return own <= userShare*(limit-take
 type share struct {
 	login       string
 	calls       atomic.Int64
-	connections int64 // guarded by places.mu
+	connections int64         // guarded by places.mu
+	matching    chan struct{} // holds one while a regular expression of the user's is tried
 }
 
 // shares are those of all users that have connected. There are no more than the log has names of users.
@@ -51,7 +52,7 @@ func (s *shares) user(login string) *share {
 	}
 	one := s.of[login]
 	if one == nil {
-		one = &share{login: login}
+		one = &share{login: login, matching: make(chan struct{}, 1)}
 		s.of[login] = one
 	}
 	return one
@@ -102,6 +103,26 @@ func (c *callCount) refused(of *share) {
 		facts = append(facts, "user", of.login, "of_the_user", of.calls.Load())
 	}
 	c.logger.Warn("calls are refused, because too many are open", facts...)
+}
+
+// takeMatching waits until no other call of the caller's user tries a regular expression, which may take seconds of a processor for a
+// page: one user's calls take one processor together. leave is to be called afterwards. Operators do not wait.
+func takeMatching(ctx context.Context, closing <-chan struct{}) (leave func(), err error) {
+	var of *share
+	if conn := connOf(ctx); conn != nil {
+		of = conn.of.Load()
+	}
+	if of == nil {
+		return func() {}, nil
+	}
+	select {
+	case of.matching <- struct{}{}:
+		return func() { <-of.matching }, nil
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	case <-closing:
+		return nil, errShuttingDown
+	}
 }
 
 var errTooManyConnections = status.Error(codes.ResourceExhausted, "there are too many connections of this user, or of all users: close some")

@@ -1,6 +1,7 @@
 package node
 
 import (
+	"context"
 	"fmt"
 	"log/slog"
 	"net"
@@ -12,7 +13,11 @@ import (
 	"github.com/EventStore/EventStore-Client-Go/v4/protos/shared"
 	"github.com/EventStore/EventStore-Client-Go/v4/protos/streams"
 	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
 	"pgregory.net/rapid"
+
+	"reckon/eventstore/node/eventlog"
 )
 
 // TestOneUserLeavesCallsForOthers: a user who opens all the calls that they get leaves some to another user, and more to operators.
@@ -97,6 +102,55 @@ func TestOneUserLeavesConsumersOfAGroup(t *testing.T) {
 				t.Fatalf("%s: %v", who, err)
 			}
 		}
+	}
+}
+
+// TestOneUserTriesOneExpressionAtATime: while a call of a user tries a regular expression the user's others wait, and nobody else's.
+func TestOneUserTriesOneExpressionAtATime(t *testing.T) {
+	s := startSecured(t)
+	s.owner(t, "s", "t", "{}")
+	s.owner(t, eventlog.MetaStream(eventlog.AllStream), eventlog.MetadataType, `{"$acl":{"$r":"$all"}}`)
+	read := func(ctx context.Context, conn *grpc.ClientConn, filter *streams.ReadReq_Options_FilterOptions) error {
+		options := &streams.ReadReq_Options{
+			StreamOption: &streams.ReadReq_Options_All{All: &streams.ReadReq_Options_AllOptions{AllOption: &streams.ReadReq_Options_AllOptions_Start{Start: &shared.Empty{}}}},
+			CountOption:  &streams.ReadReq_Options_Count{Count: 1}, FilterOption: &streams.ReadReq_Options_Filter{Filter: filter},
+			UuidOption: &streams.ReadReq_Options_UUIDOption{Content: &streams.ReadReq_Options_UUIDOption_Structured{Structured: &shared.Empty{}}},
+		}
+		call, err := streams.NewStreamsClient(conn).Read(ctx, &streams.ReadReq{Options: options})
+		if err == nil {
+			_, err = call.Recv()
+		}
+		return err
+	}
+	by := func(e *streams.ReadReq_Options_FilterOptions_Expression) *streams.ReadReq_Options_FilterOptions {
+		return &streams.ReadReq_Options_FilterOptions{Filter: &streams.ReadReq_Options_FilterOptions_StreamIdentifier{StreamIdentifier: e},
+			Window: &streams.ReadReq_Options_FilterOptions_Max{Max: 32}, CheckpointIntervalMultiplier: 1}
+	}
+	expression := by(&streams.ReadReq_Options_FilterOptions_Expression{Regex: "^s$"})
+	conn := s.dialTLS(t)
+	conn.Connect()
+	placed := s.onlyConn(t)
+	if err := read(as(t, ordinary), conn, expression); err != nil {
+		t.Fatal(err)
+	}
+	busy := placed.of.Load()
+	busy.matching <- struct{}{}
+	ctx, cancel := context.WithTimeout(as(t, ordinary), 100*time.Millisecond)
+	defer cancel()
+	if err := read(ctx, conn, expression); status.Code(err) != codes.DeadlineExceeded {
+		t.Errorf("it did not wait: %v", err)
+	}
+	if err := read(as(t, ordinary), conn, by(&streams.ReadReq_Options_FilterOptions_Expression{Prefix: []string{"s"}})); err != nil {
+		t.Errorf("a prefix: %v", err)
+	}
+	for _, who := range []string{other, admin} {
+		if err := read(as(t, who), s.dialTLS(t), expression); err != nil {
+			t.Errorf("%s: %v", who, err)
+		}
+	}
+	<-busy.matching
+	if err := read(as(t, ordinary), conn, expression); err != nil {
+		t.Error(err)
 	}
 }
 

@@ -477,6 +477,13 @@ func (p *allPage) cut(events int) {
 
 // allPage reads and filters one page, as streamPage does.
 func (s *streamsService) allPage(r *readRequest, out *reply, cursor, end uint64, records int) (allPage, error) {
+	if r.filter.isCostly() { // before anything is held
+		leave, err := takeMatching(out.call.Context(), out.closing)
+		if err != nil {
+			return allPage{}, err
+		}
+		defer leave()
+	}
 	bounds, err := out.page(records)
 	if err != nil {
 		return allPage{}, err
