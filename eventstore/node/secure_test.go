@@ -838,8 +838,11 @@ func TestHashesStayWithAdmins(t *testing.T) {
 	}
 }
 
-// TestPasswordsOfUsersAreNotGuessed: after some wrong passwords an address gets no more tries, the right one included, and who
-// is in stays in.
+// guessesOfOneAddress is how many wrong passwords an address has for all users, in ten minutes.
+const guessesOfOneAddress = 200
+
+// TestPasswordsOfUsersAreNotGuessed: after some wrong passwords of a user an address gets no more tries, the right one included; who
+// is in stays in, and others come in until the address has guessed of many.
 func TestPasswordsOfUsersAreNotGuessed(t *testing.T) {
 	s := startSecured(t)
 	if err := readCall(as(t, ordinary), s.conn, "plain"); err != nil {
@@ -858,6 +861,20 @@ func TestPasswordsOfUsersAreNotGuessed(t *testing.T) {
 	}
 	if err := readCall(as(t, admin), s.conn, "plain"); status.Code(err) != codes.Unauthenticated {
 		t.Errorf("the right password is told from wrong ones: %v", err)
+	}
+	for _, who := range []string{ops, other} {
+		if err := readCall(as(t, who), s.conn, "plain"); err != nil {
+			t.Errorf("%s, of the same address, is kept out: %v", who, err)
+		}
+	}
+	for i := range guessesOfOneAddress {
+		guess := metadata.AppendToOutgoingContext(testCtx(t), "authorization", basic(fmt.Sprint("user-", i), "not it at all"))
+		if err := readCall(guess, s.conn, "plain"); status.Code(err) != codes.Unauthenticated {
+			t.Fatal(err)
+		}
+	}
+	if err := readCall(metadata.AppendToOutgoingContext(testCtx(t), "authorization", basic(ops, "not it")), s.conn, "plain"); status.Convert(err).Message() != access.ErrTooManyGuesses.Error() {
+		t.Errorf("an address that guesses of many users: %v", err)
 	}
 	if err := readCall(as(t, ordinary), s.conn, "plain"); err != nil {
 		t.Errorf("who is in is kept out: %v", err)

@@ -7,37 +7,51 @@ import (
 )
 
 // Bounds of wrong passwords. A password that was verified is not asked of them again while
-// it is in use, so that a flood of wrong ones keeps out nobody who is in.
+// it is in use, so that a flood of wrong ones keeps out nobody who is in; and an address that guesses
+// one user's keeps out no other user of that address.
 const (
-	guessesOfAddress = 20 // in guessWindow
-	guessesOfUser    = 200
-	guessWindow      = 10 * time.Minute
-	maxWindows       = 1 << 14 // of addresses, and of users; those beyond share one
+	guessesOfOneByAddress = 20 // of one user by one address in guessWindow
+	guessesByAddress      = 200
+	guessesOfUser         = 200
+	guessWindow           = 10 * time.Minute
+	maxWindows            = 1 << 14 // of each kind; those beyond share one
 )
 
-// guesses counts the wrong passwords of addresses and of users in fixed windows.
+// guesses counts wrong passwords in fixed windows.
 type guesses struct {
-	mu        sync.Mutex
-	ends      time.Time
-	addresses map[string]int
-	users     map[string]int
+	mu   sync.Mutex
+	ends time.Time
+	of   [3]map[string]int // as keysOf has them
+}
+
+// mostGuesses are the bounds of what guesses counts.
+var mostGuesses = [3]int{guessesOfOneByAddress, guessesByAddress, guessesOfUser}
+
+// keysOf are what a guess is counted by: user and address, the address, the user.
+func keysOf(from, user string) [3]string {
+	address := network(from)
+	return [3]string{address + " " + user, address, user}
 }
 
 func newGuesses() *guesses { return &guesses{} }
 
-// take counts a guess, and reports whether both still have one.
+// take counts a guess, and reports whether there was one left.
 func (g *guesses) take(now time.Time, from, user string) bool {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	if g.addresses == nil || !now.Before(g.ends) || g.ends.Sub(now) > guessWindow { // the last: the clock went back
-		g.ends, g.addresses, g.users = now.Add(guessWindow), map[string]int{}, map[string]int{}
+	if g.of[0] == nil || !now.Before(g.ends) || g.ends.Sub(now) > guessWindow { // the last: the clock went back
+		g.ends, g.of = now.Add(guessWindow), [3]map[string]int{{}, {}, {}}
 	}
-	address, name := windowOf(g.addresses, network(from)), windowOf(g.users, user)
-	if g.addresses[address] >= guessesOfAddress || g.users[name] >= guessesOfUser {
-		return false
+	keys := keysOf(from, user)
+	for i, key := range keys {
+		keys[i] = windowOf(g.of[i], key)
+		if g.of[i][keys[i]] >= mostGuesses[i] {
+			return false
+		}
 	}
-	g.addresses[address]++
-	g.users[name]++
+	for i, key := range keys {
+		g.of[i][key]++
+	}
 	return true
 }
 
@@ -45,9 +59,9 @@ func (g *guesses) take(now time.Time, from, user string) bool {
 func (g *guesses) giveBack(from, user string) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	for counts, key := range map[*map[string]int]string{&g.addresses: network(from), &g.users: user} {
-		if key = windowOf(*counts, key); (*counts)[key] > 0 {
-			(*counts)[key]--
+	for i, key := range keysOf(from, user) {
+		if key = windowOf(g.of[i], key); g.of[i][key] > 0 {
+			g.of[i][key]--
 		}
 	}
 }
