@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"runtime"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -35,7 +36,7 @@ type share struct {
 	login       string
 	calls       atomic.Int64
 	connections int64         // guarded by places.mu
-	matching    chan struct{} // holds one while a regular expression of the user's is tried
+	matching    chan struct{} // holds one for each call of the user that tries a regular expression
 }
 
 // shares are those of all users that have connected. There are no more than the log has names of users.
@@ -52,7 +53,7 @@ func (s *shares) user(login string) *share {
 	}
 	one := s.of[login]
 	if one == nil {
-		one = &share{login: login, matching: make(chan struct{}, 1)}
+		one = &share{login: login, matching: make(chan struct{}, max(1, runtime.GOMAXPROCS(0)/2))}
 		s.of[login] = one
 	}
 	return one
@@ -105,8 +106,8 @@ func (c *callCount) refused(of *share) {
 	c.logger.Warn("calls are refused, because too many are open", facts...)
 }
 
-// takeMatching waits until no other call of the caller's user tries a regular expression, which may take seconds of a processor for a
-// page: one user's calls take one processor together. leave is to be called afterwards. Operators do not wait.
+// takeMatching waits until few other calls of the caller's user try a regular expression, which may take seconds of a processor for a
+// page: one user's calls take half of the processors together. leave is to be called afterwards. Operators do not wait.
 func takeMatching(ctx context.Context, closing <-chan struct{}) (leave func(), err error) {
 	var of *share
 	if conn := connOf(ctx); conn != nil {
