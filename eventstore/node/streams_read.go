@@ -1,7 +1,6 @@
 package node
 
 import (
-	"errors"
 	"math"
 	"strconv"
 	"strings"
@@ -247,18 +246,18 @@ func linkTarget(r *eventlog.Record) (stream string, revision uint64, ok bool) {
 
 // send sends the records of a page one by one, and releases its memory. It waits while the
 // client does not receive; for a subscriber at most pagePatience, after which it returns with
-// fewer sent than there are. damage is what lies behind the records: it is returned when all are sent, and when the
-// node ends before, which it may over this damage.
+// fewer sent than there are. damage is what lies behind the records, and is returned when all are sent: for this the client
+// is waited for without an end, for the node may be ending over it.
 func (o *reply) send(records []eventlog.Record, damage error) (sent int, err error) {
 	o.held.waitForClient()
 	defer o.held.release()
+	patience, closing := pagePatience, o.closing
+	if damage != nil {
+		patience, closing = 0, nil
+	}
 	for i := range records {
 		if o.request.subscribe {
-			room, err := o.outbound.await(o.call.Context(), pagePatience, o.closing)
-			if damage != nil && errors.Is(err, errShuttingDown) {
-				return i, damage
-			}
-			if err != nil || !room {
+			if room, err := o.outbound.await(o.call.Context(), patience, closing); err != nil || !room {
 				return i, err
 			}
 		}
