@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"slices"
 	"strconv"
+	"sync/atomic"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -22,7 +23,6 @@ type Metrics struct {
 	events   *prometheus.CounterVec
 	unsigned prometheus.Counter
 	jobs     *prometheus.HistogramVec
-	failed   *prometheus.CounterVec
 }
 
 // NewMetrics returns a registry with the Go runtime, the process and its build.
@@ -30,7 +30,6 @@ func NewMetrics(build string) *Metrics {
 	m := &Metrics{Registry: prometheus.NewRegistry()}
 	m.Registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	m.Gauge("reckon_build_info", map[string]string{"build": build}, func() float64 { return 1 })
-	m.failed = m.counter("reckon_collect_failed_total")
 	return m
 }
 
@@ -122,9 +121,11 @@ const collectTimeout = 2 * time.Second
 type Add func(name string, value float64, labels ...string)
 
 // Collect adds figures that are read from the log or a database whenever the registry is. When read returns an error its figures are left out of
-// the scrape, and the failure is counted.
+// the scrape, which counts the failure itself: the registry gathers collectors at the same time, so another one could be a scrape late.
 func (m *Metrics) Collect(figures string, names []string, read func(ctx context.Context, add Add) error) {
-	c := &collector{figures: figures, read: read, descriptions: map[string]*prometheus.Desc{}, kinds: map[string]prometheus.ValueType{}, failed: m.failed}
+	failed := declared("reckon_collect_failed_total", Counter)
+	c := &collector{read: read, descriptions: map[string]*prometheus.Desc{}, kinds: map[string]prometheus.ValueType{},
+		failed: prometheus.NewDesc(failed.Name, failed.Help, nil, prometheus.Labels{failed.Labels[0]: figures})}
 	for _, name := range names {
 		i := slices.IndexFunc(Declared, func(d Declaration) bool { return d.Name == name })
 		if i < 0 {
@@ -136,20 +137,20 @@ func (m *Metrics) Collect(figures string, names []string, read func(ctx context.
 			c.kinds[name] = prometheus.CounterValue
 		}
 	}
-	m.failed.WithLabelValues(figures)
 	m.Registry.MustRegister(c)
 }
 
 type collector struct {
-	figures      string
 	read         func(context.Context, Add) error
 	descriptions map[string]*prometheus.Desc
 	kinds        map[string]prometheus.ValueType
-	failed       *prometheus.CounterVec
+	failed       *prometheus.Desc
+	failures     atomic.Uint64
 }
 
 // Describe is prometheus.Collector.
 func (c *collector) Describe(to chan<- *prometheus.Desc) {
+	to <- c.failed
 	for _, d := range c.descriptions {
 		to <- d
 	}
@@ -164,9 +165,10 @@ func (c *collector) Collect(to chan<- prometheus.Metric) {
 		read = append(read, prometheus.MustNewConstMetric(c.descriptions[name], c.kinds[name], value, labels...))
 	})
 	if err != nil {
-		c.failed.WithLabelValues(c.figures).Inc()
-		return
+		c.failures.Add(1)
+		read = nil
 	}
+	to <- prometheus.MustNewConstMetric(c.failed, prometheus.CounterValue, float64(c.failures.Load()))
 	for _, metric := range read {
 		to <- metric
 	}
