@@ -3,6 +3,7 @@ package eventstore_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"runtime"
 	"sync"
 	"sync/atomic"
@@ -12,6 +13,7 @@ import (
 	"reckon/commands"
 	"reckon/domain/event"
 	"reckon/eventstore/storetest"
+	"reckon/test/wait"
 )
 
 // TestAnOutageLeavesNoGoroutines: tens of thousands of calls, as an hour brings, end with their contexts while the server
@@ -78,13 +80,13 @@ func TestAnOutageLeavesNoGoroutines(t *testing.T) {
 // settle waits until no more than so many goroutines run.
 func settle(ctx context.Context, t *testing.T, most int) {
 	t.Helper()
-	for runtime.NumGoroutine() > most {
+	wait.Until(t, fmt.Sprintf("no more than %d goroutines", most), func() bool {
 		if ctx.Err() != nil {
 			stacks := make([]byte, 1<<20)
 			t.Fatalf("%d goroutines, want %d\n%s", runtime.NumGoroutine(), most, stacks[:runtime.Stack(stacks, true)])
 		}
-		time.Sleep(time.Millisecond)
-	}
+		return runtime.NumGoroutine() <= most
+	})
 }
 
 // TestManyOutagesLeaveNoGoroutines: callers go on while the server goes and comes, in the middle of their calls.
@@ -116,11 +118,8 @@ func TestManyOutagesLeaveNoGoroutines(t *testing.T) {
 	for range outages {
 		stopNode(t, n)
 		n = startNode(t, dir, address)
-		for enough := answered.Load() + 5*callers; answered.Load() < enough; time.Sleep(time.Millisecond) {
-			if ctx.Err() != nil {
-				t.Fatal("calls are no longer answered")
-			}
-		}
+		enough := answered.Load() + 5*callers
+		wait.Until(t, "calls are answered again", func() bool { return answered.Load() >= enough })
 	}
 	end()
 	group.Wait()

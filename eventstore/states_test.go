@@ -22,6 +22,7 @@ import (
 	"reckon/domain/slots"
 	"reckon/domain/token"
 	"reckon/eventstore"
+	"reckon/test/wait"
 )
 
 // States that two processes keep, over one real log.
@@ -110,9 +111,7 @@ func TestARevokedTokenIsRefused(t *testing.T) {
 				}
 			})
 		}
-		for accepted.Load() < 20 && !t.Failed() {
-			time.Sleep(time.Millisecond)
-		}
+		wait.Until(t, "20 are accepted", func() bool { return accepted.Load() >= 20 || t.Failed() })
 		if _, err := commands.RevokeToken(t.Context(), processes[0], intent(), id); err != nil {
 			t.Error(err)
 		}

@@ -18,6 +18,7 @@ import (
 	"reckon/internal/view"
 	"reckon/runners"
 	"reckon/test/apitest"
+	"reckon/test/wait"
 )
 
 func submit(t *testing.T, u *apitest.User, body string) string {
@@ -125,20 +126,8 @@ func awaited(t *testing.T, s *apitest.Server, u *apitest.User, id string) <-chan
 	answers := make(chan apitest.Answer, 1)
 	before := s.Watched(id)
 	go func() { answers <- u.Do(t, http.MethodGet, "/api/jobs/"+id+"?wait_ms=25000", "") }()
-	until(t, func() bool { return s.Watched(id) > before })
+	wait.Until(t, "the request waits for the job", func() bool { return s.Watched(id) > before })
 	return answers
-}
-
-// until waits for a condition that another goroutine brings about.
-func until(t *testing.T, holds func() bool) {
-	t.Helper()
-	for range 10_000 {
-		if holds() {
-			return
-		}
-		time.Sleep(time.Millisecond)
-	}
-	t.Fatal("it never came about")
 }
 
 func TestLongPoll(t *testing.T) {
@@ -174,7 +163,7 @@ func TestLongPoll(t *testing.T) {
 	if a := (<-answers).OK(t); a.JSON["status"] != "queued" {
 		t.Errorf("%s", a.Body)
 	}
-	until(t, func() bool { return s.Watched(id) == 0 })
+	wait.Until(t, "no request waits for the job", func() bool { return s.Watched(id) == 0 })
 }
 
 // TestRunIsNamedOnceItCanBeRead: between a job's end and its run in the log, the
@@ -205,7 +194,7 @@ func TestRunIsNamedOnceItCanBeRead(t *testing.T) {
 	if _, err := s.Store.Append(t.Context(), publishTo, event.NoStream, in.Propose([]event.Event{failed})); err != nil {
 		t.Fatal(err)
 	}
-	until(t, func() bool { return s.Watched(id) == 0 }) // sooner than their waits would end
+	wait.Until(t, "no request waits for the job", func() bool { return s.Watched(id) == 0 }) // sooner than their waits would end
 	for range 2 {
 		if a := (<-answers).OK(t); a.JSON["run_id"] != float64(state.Queued.RunID) {
 			t.Errorf("%s", a.Body)
@@ -313,7 +302,7 @@ func TestWhoWaitsStaysAdmitted(t *testing.T) {
 	go func() {
 		polled <- s.Do(t, http.MethodGet, "/api/jobs/"+id+"?wait_ms=25000", "", "Authorization", "Bearer "+secret)
 	}()
-	until(t, func() bool { return s.Watched(id) > 0 })
+	wait.Until(t, "the request waits for the job", func() bool { return s.Watched(id) > 0 })
 	u.Do(t, http.MethodDelete, "/api/tokens/"+tokenID, "").OK(t)
 	(<-polled).Want(t, httpkit.InvalidToken)
 	if a := get(t, u, id); a.JSON["status"] != "queued" {
@@ -321,7 +310,7 @@ func TestWhoWaitsStaysAdmitted(t *testing.T) {
 	}
 
 	go func() { evaluated <- u.Evaluate(t, "wait") }()
-	until(t, func() bool { return s.Running.Running(u.ID) > 0 })
+	wait.Until(t, "the evaluation runs", func() bool { return s.Running.Running(u.ID) > 0 })
 	s.Do(t, http.MethodPost, "/auth/close", `{"current_password":"`+u.Password+`"}`, "Cookie", u.Cookie).OK(t)
 	(<-evaluated).Want(t, httpkit.InvalidToken)
 }

@@ -15,6 +15,7 @@ import (
 	"reckon/internal/httpserver"
 	"reckon/internal/httpserver/httpservertest"
 	"reckon/test/apitest"
+	"reckon/test/wait"
 )
 
 // slowForms are ways to keep a request going; each ends with the connection, if ever.
@@ -54,7 +55,7 @@ var slowForms = map[string]func(c *net.TCPConn, head string){
 func again(c *net.TCPConn, first, piece string) {
 	_, err := io.WriteString(c, first)
 	for ; err == nil; _, err = io.WriteString(c, piece) {
-		time.Sleep(20 * time.Millisecond) // the slow client's own pace; nothing is asserted about it
+		wait.Pace(20 * time.Millisecond) // the slow client's own pace; nothing is asserted about it
 	}
 }
 
@@ -119,7 +120,7 @@ func TestNoRouteHoldsSlowClients(t *testing.T) {
 			s.CloseClientConnections()
 			break
 		}
-		time.Sleep(10 * time.Millisecond)
+		wait.Pace(10 * time.Millisecond)
 	}
 	close(let)
 	clients.Wait()

@@ -1,7 +1,6 @@
 package readapi_test
 
 import (
-	"context"
 	"crypto/ed25519"
 	"crypto/sha256"
 	"encoding/base64"
@@ -13,7 +12,6 @@ import (
 	"strconv"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/google/uuid"
 	"golang.org/x/mod/sumdb/note"
@@ -27,6 +25,7 @@ import (
 	"reckon/domain/transparency"
 	"reckon/internal/httpkit"
 	"reckon/test/apitest"
+	"reckon/test/wait"
 )
 
 // signCheckpoint signs what there is, and waits until the read model has it.
@@ -40,18 +39,13 @@ func signCheckpoint(t *testing.T, s *apitest.Server, signer *receipt.Signer) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	bounded, cancel := context.WithTimeout(t.Context(), time.Minute)
-	defer cancel()
-	for {
-		row, err := s.Models.Transparency.Checkpoint(bounded, 0)
+	wait.Until(t, "the checkpoint is served", func() bool {
+		row, err := s.Models.Transparency.Checkpoint(t.Context(), 0)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if row != nil && row.Size == state.Last.Size {
-			return
-		}
-		time.Sleep(time.Millisecond)
-	}
+		return row != nil && row.Size == state.Last.Size
+	})
 }
 
 // opened is a proof that was verified with nothing but the keys of the log.

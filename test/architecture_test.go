@@ -169,6 +169,9 @@ func testKit(pkg string) bool {
 	return crossPackage(pkg) || strings.HasSuffix(pkg[strings.LastIndex(pkg, "/")+1:], "test")
 }
 
+// forTestKits are the packages under test/ that import nothing of the house.
+var forTestKits = []string{"test/wait"}
+
 func rule(pkg string) (key string, may []string) {
 	for key = pkg; ; key = key[:strings.LastIndex(key, "/")] {
 		if may, ok := allowed[key]; ok {
@@ -196,6 +199,7 @@ func TestImports(t *testing.T) {
 			switch {
 			case ours && (own == "cmd" || strings.HasPrefix(own, "cmd/")):
 				t.Errorf("%s imports %s: nobody imports cmd", s.file, path)
+			case testKit(s.pkg) && slices.Contains(forTestKits, own):
 			case ours && crossPackage(own):
 				t.Errorf("%s imports %s: only tests import test/", s.file, path)
 			case ours && !within(own, key) && !matches(own, may):
@@ -385,6 +389,25 @@ func TestFuzzTargetsNeverSkip(t *testing.T) {
 	}
 	if targets < 10 {
 		t.Fatalf("only %d fuzz targets found: the walk is wrong", targets)
+	}
+}
+
+// TestTestsDoNotSleep: a test that sleeps is too slow on a fast machine and fails on a slow one. In a file that uses synctest time is a bubble's.
+func TestTestsDoNotSleep(t *testing.T) {
+	for _, s := range sources(t) {
+		if !s.test && !testKit(s.pkg) || s.pkg == "test/wait" || slices.ContainsFunc(s.tree.Imports, func(i *ast.ImportSpec) bool { return i.Path.Value == `"testing/synctest"` }) {
+			continue
+		}
+		ast.Inspect(s.tree, func(n ast.Node) bool {
+			call, ok := n.(*ast.SelectorExpr)
+			if !ok {
+				return true
+			}
+			if x, ok := call.X.(*ast.Ident); ok && x.Name == "time" && call.Sel.Name == "Sleep" {
+				t.Errorf("%s calls time.Sleep: use wait.Until for a condition, wait.Pace for a simulated client's own pace", s.file)
+			}
+			return true
+		})
 	}
 }
 

@@ -20,6 +20,7 @@ import (
 	"reckon/internal/ratelimit"
 	"reckon/projections"
 	"reckon/test/apitest"
+	"reckon/test/wait"
 )
 
 // biggerExport is an export of another size than trueExport.
@@ -115,9 +116,7 @@ var enforced = map[string]func(customer){
 	"concurrent_evaluations": func(c customer) {
 		for i := range c.number("concurrent_evaluations") {
 			defer startAndLeave(c.T, c.server, c.user, `{"expression":"wait"}`)()
-			for c.server.Running.Running(c.user.ID) != i+1 {
-				time.Sleep(time.Millisecond)
-			}
+			wait.Until(c, "the evaluation runs", func() bool { return c.server.Running.Running(c.user.ID) == i+1 })
 		}
 		c.user.Evaluate(c, "1+1").Want(c, httpkit.TooMany)
 	},
@@ -137,14 +136,13 @@ var enforced = map[string]func(customer){
 		for range most + 1 {
 			last = jobOf(c.T, c.submit(`{"expression":"1+1"}`))
 		}
-		for { // the read model follows
-			if _, known, err := c.server.Models.Queue.Place(c.Context(), last); err != nil {
+		wait.Until(c, "the read model has the last job", func() bool {
+			_, known, err := c.server.Models.Queue.Place(c.Context(), last)
+			if err != nil {
 				c.Fatal(err)
-			} else if known {
-				break
 			}
-			time.Sleep(time.Millisecond)
-		}
+			return known
+		})
 		proposed, _, err := c.server.Models.Queue.ProposeJobs(c.Context(), projections.Claimant{Runner: "r", Kinds: []job.Kind{"evaluate"}}, most+1)
 		if err != nil || len(proposed) != most {
 			c.Errorf("%d jobs may run at once: %v", len(proposed), err)

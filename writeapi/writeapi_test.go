@@ -22,6 +22,7 @@ import (
 	"reckon/internal/identity"
 	"reckon/internal/ratelimit"
 	"reckon/test/apitest"
+	"reckon/test/wait"
 )
 
 // appended counts the events of the log.
@@ -201,14 +202,11 @@ func TestEvaluationsAtOnce(t *testing.T) {
 	for i, session := range []string{"", `,"session_id":"s"`} {
 		leave := startAndLeave(t, s, u, `{"expression":"wait"`+session+`}`)
 		defer leave()
-		for s.Running.Running(u.ID) != i+1 {
-			time.Sleep(time.Millisecond)
-		}
+		wait.Until(t, "the evaluation runs", func() bool { return s.Running.Running(u.ID) == i+1 })
 	}
 	opened := func(r event.Recorded) bool { return r.Stream == session.Stream(u.ID, "s") }
-	for !slices.ContainsFunc(history(t, s), opened) { // its session is opened once a worker is found, after the run is counted
-		time.Sleep(time.Millisecond)
-	}
+	// Its session is opened once a worker is found, after the run is counted.
+	wait.Until(t, "the session is opened", func() bool { return slices.ContainsFunc(history(t, s), opened) })
 	before := appended(t, s)
 	a := u.Evaluate(t, "1+1")
 	a.Want(t, httpkit.TooMany)
@@ -230,20 +228,16 @@ func TestAClientWhoGoesAwayStopsItsEvaluation(t *testing.T) {
 	u := s.NewUser(t)
 	u.Do(t, http.MethodPost, "/api/evaluate", `{"expression":"x=5","session_id":"s"}`).OK(t)
 	leave := startAndLeave(t, s, u, `{"expression":"wait","session_id":"s"}`)
-	for s.Running.Running(u.ID) != 1 {
-		time.Sleep(time.Millisecond)
-	}
+	wait.Until(t, "the evaluation runs", func() bool { return s.Running.Running(u.ID) == 1 })
 	leave()
-	for s.Running.Running(u.ID) != 0 {
-		time.Sleep(time.Millisecond)
-	}
-	history := u.Do(t, http.MethodGet, "/api/history?status=error", "").OK(t)
-	runs, _ := history.JSON["runs"].([]any)
-	for len(runs) == 0 { // nobody was there to be given a token of the write
-		time.Sleep(time.Millisecond)
+	wait.Until(t, "the evaluation has ended", func() bool { return s.Running.Running(u.ID) == 0 })
+	var history apitest.Answer
+	var runs []any
+	wait.Until(t, "the run is in the history", func() bool { // the client that left had no consistency token to send
 		history = u.Do(t, http.MethodGet, "/api/history?status=error", "").OK(t)
 		runs, _ = history.JSON["runs"].([]any)
-	}
+		return len(runs) > 0
+	})
 	if len(runs) != 1 || runs[0].(map[string]any)["expression"] != "wait" {
 		t.Fatalf("%s", history.Body)
 	}

@@ -20,6 +20,7 @@ import (
 
 	"reckon/eventstore/node"
 	"reckon/eventstore/node/eventlog"
+	"reckon/test/wait"
 )
 
 // crashRunFor is how long TestNodeKilledUnderLoad goes on, such as 15m; without it four rounds.
@@ -139,18 +140,18 @@ func (m *crashModel) round(t *testing.T, folder string, round int, seed int64) {
 		}
 	}
 	ctx, cancel := context.WithCancel(t.Context())
-	var wait, bulk sync.WaitGroup
+	var work, bulk sync.WaitGroup
 	for i, s := range m.streams {
 		random := rand.New(rand.NewPCG(uint64(seed), uint64(i)))
-		work := func() { m.write(ctx, client, s, random, 1<<30) }
+		write := func() { m.write(ctx, client, s, random, 1<<30) }
 		if s.maxCount > 0 {
 			bulk.Go(func() { m.write(ctx, client, s, random, 36) }) // together more than a segment in two rounds
 			continue
 		}
-		wait.Go(work)
+		work.Go(write)
 	}
-	wait.Go(func() { m.consume(ctx, client, rand.New(rand.NewPCG(uint64(seed), 99))) })
-	wait.Go(func() {
+	work.Go(func() { m.consume(ctx, client, rand.New(rand.NewPCG(uint64(seed), 99))) })
+	work.Go(func() {
 		for asked && ctx.Err() == nil {
 			command := reckonCommand(t, nil, "node", "scavenge", "--data", folder)
 			if command.Run() != nil {
@@ -160,11 +161,11 @@ func (m *crashModel) round(t *testing.T, folder string, round int, seed int64) {
 		}
 	})
 	bulk.Wait()
-	time.Sleep(time.Duration(seed&0x3ff) * time.Millisecond) // where the kill hits, not what is waited for
+	wait.Pace(time.Duration(seed&0x3ff) * time.Millisecond) // where the kill hits, not what is waited for
 	_ = process.Process.Kill()
 	_ = process.Wait()
 	cancel()
-	wait.Wait()
+	work.Wait()
 	_ = client.Close()
 }
 

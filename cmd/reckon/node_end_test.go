@@ -20,6 +20,7 @@ import (
 	"reckon/eventstore/node"
 	"reckon/eventstore/node/eventlog"
 	"reckon/eventstore/node/protos/operations"
+	"reckon/test/wait"
 )
 
 // TestNodeEndsWithTwo removes files of the log under a running node: its orderly end says so.
@@ -104,12 +105,12 @@ func TestStartIsInterrupted(t *testing.T) {
 		t.Errorf("while the work goes on: %v", err)
 	}
 	close(returned)
-	for n = nil; n == nil; {
-		if n, err = openNode(t.Context(), config); errors.As(err, &inUse) {
-			time.Sleep(time.Millisecond)
-		} else if err != nil {
-			t.Fatal(err)
-		}
+	wait.Until(t, "the folder is free", func() bool {
+		n, err = openNode(t.Context(), config)
+		return !errors.As(err, &inUse)
+	})
+	if err != nil {
+		t.Fatal(err)
 	}
 	if err := n.Close(t.Context()); err != nil {
 		t.Error(err)

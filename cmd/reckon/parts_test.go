@@ -10,13 +10,13 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/alecthomas/kong"
 
 	"reckon/internal/config"
 	"reckon/internal/lifecycle"
 	"reckon/runners/engine/enginetest"
+	"reckon/test/wait"
 )
 
 // startService starts the parts of `reckon serve` within this process, everything embedded.
@@ -80,15 +80,7 @@ func (s *service) askReady(t *testing.T) (r readiness) {
 
 func (s *service) untilReady(t *testing.T, what string, condition func(readiness) bool) {
 	t.Helper()
-	var last readiness
-	for deadline := time.Now().Add(time.Minute); ; time.Sleep(5 * time.Millisecond) {
-		if last = s.askReady(t); condition(last) {
-			return
-		}
-		if time.Now().After(deadline) {
-			t.Fatalf("never %s: %+v", what, last)
-		}
-	}
+	wait.Until(t, what, func() bool { return condition(s.askReady(t)) })
 }
 
 // restartable are the parts that are begun again; all others end the process.

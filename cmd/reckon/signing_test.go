@@ -9,7 +9,6 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
 	"reckon/commands"
 	"reckon/domain"
@@ -18,6 +17,7 @@ import (
 	"reckon/domain/receipt"
 	"reckon/eventstore/memory"
 	"reckon/internal/keyring"
+	"reckon/test/wait"
 )
 
 // TestProcessesThatStartAtOnceShareAKey: each finds a deployment without a key
@@ -130,14 +130,10 @@ func TestSigningFollowsTheKeys(t *testing.T) {
 	// And follows what Observe tells.
 	kid = activate(s.ring)
 	s.Observe(event.Recorded{Event: keys.Activated{KID: kid}})
-	for deadline := time.Now().Add(time.Minute); ; time.Sleep(time.Millisecond) {
-		if signer, err := s.Signer(); err == nil && signer.KID == kid {
-			break
-		}
-		if time.Now().After(deadline) {
-			t.Fatal("the new key never seals")
-		}
-	}
+	wait.Until(t, "the new key signs", func() bool {
+		signer, err := s.Signer()
+		return err == nil && signer.KID == kid
+	})
 	stop()
 	if err := <-ended; err != nil {
 		t.Error(err)

@@ -29,6 +29,7 @@ import (
 	"reckon/eventstore/storetest"
 	"reckon/projections"
 	"reckon/projections/projectiontest"
+	"reckon/test/wait"
 )
 
 type systemClock struct{}
@@ -103,15 +104,6 @@ func (b *bench) note(stream string, texts ...string) {
 	}
 }
 
-func (b *bench) until(what string, done func() bool) {
-	b.t.Helper()
-	for deadline := time.Now().Add(time.Minute); !done(); time.Sleep(time.Millisecond) {
-		if time.Now().After(deadline) {
-			b.t.Fatalf("never: %s", what)
-		}
-	}
-}
-
 // witness is a reaction that remembers what it handled.
 type witness struct {
 	mu      sync.Mutex
@@ -163,7 +155,7 @@ func TestOrderOfAStreamUnderRetries(t *testing.T) {
 	b.start(w.reaction())
 	for s := range streams {
 		stream := fmt.Sprint("s", s)
-		b.until("all handled", func() bool { return len(w.of(stream)) == each })
+		wait.Until(b.t, "all handled", func() bool { return len(w.of(stream)) == each })
 		if got := w.of(stream); !slices.Equal(got, want) {
 			t.Errorf("%s: %v", stream, got)
 		}
@@ -183,7 +175,7 @@ func TestParkAndGoOn(t *testing.T) {
 	})
 	b.note("s", "1", "bad", "2", "panic", "3")
 	stop := b.start(w.reaction())
-	b.until("the good are handled", func() bool { return slices.Equal(w.of("s"), []string{"1", "2", "3"}) })
+	wait.Until(b.t, "the good are handled", func() bool { return slices.Equal(w.of("s"), []string{"1", "2", "3"}) })
 	parked, err := b.state.Parked(t.Context())
 	if err != nil || len(parked) != 2 || parked[0].Revision != 1 || parked[1].Revision != 3 || parked[0].Stream != "s" || parked[0].EventName != "storetest.noted" {
 		t.Fatalf("parked %+v, %v", parked, err)
@@ -219,7 +211,7 @@ func TestUnavailableIsNotParked(t *testing.T) {
 	})
 	b.note("s", "1", "2")
 	b.start(w.reaction())
-	b.until("both handled", func() bool { return slices.Equal(w.of("s"), []string{"1", "2"}) })
+	wait.Until(b.t, "both handled", func() bool { return slices.Equal(w.of("s"), []string{"1", "2"}) })
 	if parked, err := b.state.Parked(t.Context()); err != nil || len(parked) != 0 {
 		t.Errorf("parked %+v, %v", parked, err)
 	}
@@ -239,16 +231,16 @@ func TestRestart(t *testing.T) {
 	})
 	b.note("before", "1", "2")
 	stop := b.start(w.reaction())
-	b.until("the first handled", func() bool { return len(w.of("before")) == 2 })
+	wait.Until(b.t, "the first handled", func() bool { return len(w.of("before")) == 2 })
 	stop()
 	b.note("a", "slow")
 	b.note("b", "after")
 	stop = b.start(w.reaction())
-	b.until("the slow one tried, and the event after it handled", func() bool { return tried.Load() && len(w.of("b")) > 0 })
+	wait.Until(b.t, "the slow one tried, and the event after it handled", func() bool { return tried.Load() && len(w.of("b")) > 0 })
 	stop()
 	allowed.Store(true)
 	stop = b.start(w.reaction())
-	b.until("the slow one handled", func() bool { return len(w.of("a")) > 0 })
+	wait.Until(b.t, "the slow one handled", func() bool { return len(w.of("a")) > 0 })
 	stop()
 	if got := w.of("before"); !slices.Equal(got, []string{"1", "2"}) {
 		t.Errorf("handled again after a clean stop: %v", got)
@@ -277,7 +269,7 @@ func TestWhatEndsWhileItStopsIsNotHandledAgain(t *testing.T) {
 	b.note("s", "2")
 	w := newWitness(func(string, int) error { return nil })
 	stop = b.start(w.reaction())
-	b.until("the second handled", func() bool { return slices.Contains(w.of("s"), "2") })
+	wait.Until(b.t, "the second handled", func() bool { return slices.Contains(w.of("s"), "2") })
 	stop()
 	if got := slices.Concat(handled, w.of("s")); !slices.Equal(got, []string{"1", "2"}) {
 		t.Errorf("handled %v", got)
@@ -319,7 +311,7 @@ func TestUnreadableIsParked(t *testing.T) {
 	old.log = b.log.WithCatalogue(storetest.Catalogue())
 	w := newWitness(func(string, int) error { return nil })
 	old.start(w.reaction())
-	b.until("parked", func() bool {
+	wait.Until(b.t, "parked", func() bool {
 		parked, err := b.state.Parked(t.Context())
 		return err == nil && len(parked) == 1 && parked[0].EventName == "storetest.noted"
 	})
@@ -390,16 +382,16 @@ func TestReactions(t *testing.T) {
 
 	for range 2 { // and again: nothing more comes of it
 		stop := b.start(list...)
-		b.until("the plan is the subscription's", func() bool { return len(read(account.Stream("a"))) == 2 })
-		b.until("the spent slot has its job", func() bool { return len(read(job.Stream(waiting))) == 1 })
-		b.until("the cancelled job's slot is refunded", func() bool { return len(read(day)) == 4 })
-		b.until("the outcome is published", func() bool { return len(read(run.Stream(7))) == 1 })
+		wait.Until(b.t, "the plan is the subscription's", func() bool { return len(read(account.Stream("a"))) == 2 })
+		wait.Until(b.t, "the spent slot has its job", func() bool { return len(read(job.Stream(waiting))) == 1 })
+		wait.Until(b.t, "the cancelled job's slot is refunded", func() bool { return len(read(day)) == 4 })
+		wait.Until(b.t, "the outcome is published", func() bool { return len(read(run.Stream(7))) == 1 })
 		id, err := b.log.LogID(t.Context())
 		if err != nil {
 			t.Fatal(err)
 		}
 		for _, name := range names {
-			b.until(name+" has handled its events", func() bool {
+			wait.Until(b.t, name+" has handled its events", func() bool {
 				p, err := b.state.CheckpointsOf(id).Load(t.Context(), name)
 				return err == nil && p != event.Position{}
 			})
@@ -473,7 +465,7 @@ func TestASubscriptionThatFailsIsReported(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		ended := make(chan error, 1)
 		go func() { ended <- run(ctx) }()
-		b.until("all handled", func() bool { return slices.Contains(w.of("s"), "4") })
+		wait.Until(b.t, "all handled", func() bool { return slices.Contains(w.of("s"), "4") })
 		cancel()
 		if err := <-ended; err != nil {
 			t.Error(err)

@@ -34,6 +34,7 @@ import (
 	"reckon/eventstore/node/protos/monitoring"
 	"reckon/eventstore/node/protos/operations"
 	"reckon/eventstore/node/protos/users"
+	"reckon/test/wait"
 )
 
 // watchedGzip is gzip that notes whether anything was inflated. Clients and node of these tests share it,
@@ -265,19 +266,6 @@ func (s *secured) rawTLS(t testing.TB) *rawCalls {
 	return rawConn(t, conn)
 }
 
-// await waits until a condition holds.
-func await(t testing.TB, what string, holds func() bool) {
-	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
-	defer cancel()
-	for !holds() {
-		if ctx.Err() != nil {
-			t.Fatal("never: " + what)
-		}
-		time.Sleep(time.Millisecond)
-	}
-}
-
 // openCalls returns how many calls of a connection have begun and not ended.
 func (i *inbound) openCalls() int {
 	i.mu.Lock()
@@ -290,7 +278,7 @@ func (s *secured) onlyConn(t testing.TB) *placedConn {
 	t.Helper()
 	p := s.door.listener.(*places)
 	var conn *placedConn
-	await(t, "a connection", func() bool {
+	wait.Until(t, "a connection", func() bool {
 		p.mu.Lock()
 		defer p.mu.Unlock()
 		if p.strange.Len() != 1 {
@@ -315,7 +303,7 @@ func TestStrangersHaveFewCalls(t *testing.T) {
 					break // the node has closed it
 				}
 			}
-			await(t, "the connection ends", func() bool {
+			wait.Until(t, "the connection ends", func() bool {
 				if n := conn.inbound.Load().openCalls(); n > maxStrangeCalls+1 { // the head of the last is not handed on
 					t.Fatalf("%d calls", n)
 				}
@@ -326,7 +314,7 @@ func TestStrangersHaveFewCalls(t *testing.T) {
 					return false
 				}
 			})
-			await(t, "no call is open", func() bool { return conn.inbound.Load().openCalls() == 0 })
+			wait.Until(t, "no call is open", func() bool { return conn.inbound.Load().openCalls() == 0 })
 			if n := s.calls.open.Load(); n != 0 {
 				t.Errorf("%d calls of strangers are counted among those of users", n)
 			}
@@ -341,7 +329,7 @@ func TestStrangersHaveFewCalls(t *testing.T) {
 			t.Fatal(err)
 		}
 		_ = raw.WriteData(id, false, append(binary.BigEndian.AppendUint32([]byte{0}, 1<<20), make([]byte, 40<<10)...))
-		await(t, "the connection ends", func() bool {
+		wait.Until(t, "the connection ends", func() bool {
 			if got := conn.received.Load(); got > maxStrangeUnread+connectionReadBytes+1<<10 {
 				t.Fatalf("%d bytes were read", got)
 			}
@@ -378,9 +366,9 @@ func TestStrangersHaveFewCalls(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		await(t, "all calls are open", func() bool { return conn.inbound.Load().openCalls() == 201 })
+		wait.Until(t, "all calls are open", func() bool { return conn.inbound.Load().openCalls() == 201 })
 		_ = raw.Close()
-		await(t, "no call is open", func() bool { return s.calls.open.Load() == 0 && conn.inbound.Load().openCalls() == 0 })
+		wait.Until(t, "no call is open", func() bool { return s.calls.open.Load() == 0 && conn.inbound.Load().openCalls() == 0 })
 	})
 }
 
@@ -421,7 +409,7 @@ func TestCallsOfAllConnectionsAreCounted(t *testing.T) {
 			}
 		}
 		raw.settle(t)
-		await(t, "what is refused has ended", func() bool { return r.calls.open.Load() <= maxCalls })
+		wait.Until(t, "what is refused has ended", func() bool { return r.calls.open.Load() <= maxCalls })
 	}
 	if open := r.calls.open.Load(); open < maxCalls/2 {
 		t.Errorf("%d calls are open", open)
@@ -460,12 +448,12 @@ func TestAnswersThatAreNotTakenAreCounted(t *testing.T) {
 		r.memory.bytes.Release(rest)
 		return false
 	}
-	await(t, "the answer is handed over", held)
+	wait.Until(t, "the answer is handed over", held)
 	for range 200 { // the handler has long returned
 		if !held() {
 			t.Fatal("memory was given back while the answer is held")
 		}
-		time.Sleep(time.Millisecond)
+		wait.Pace(time.Millisecond)
 	}
 	if err := tcp.Close(); err != nil {
 		t.Fatal(err)

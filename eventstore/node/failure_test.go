@@ -17,6 +17,7 @@ import (
 	"google.golang.org/grpc/status"
 
 	"reckon/eventstore/node/eventlog"
+	"reckon/test/wait"
 )
 
 // A record that is changed on the disk under a running node is not served: the reader and
@@ -207,7 +208,7 @@ func TestGroupsStopAtDamage(t *testing.T) {
 		t.Fatal(err)
 	}
 	checkpoint := groupName{"kept", "checkpoint"}.checkpointStream()
-	waitFor(t, "the checkpoint", func() bool {
+	wait.Until(t, "the checkpoint", func() bool {
 		info, err := streamInfoOf(r.log, checkpoint)
 		return err == nil && info.Exists()
 	})

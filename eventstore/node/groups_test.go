@@ -25,6 +25,7 @@ import (
 
 	"reckon/eventstore/node/eventlog"
 	"reckon/eventstore/node/group"
+	"reckon/test/wait"
 )
 
 // What every server does is in storetest.RunGroups; these tests are of this node: restarts,
@@ -84,18 +85,6 @@ func notes(texts ...string) []esdb.EventData {
 	return events
 }
 
-// waitFor waits for what the node does by itself.
-func waitFor(t testing.TB, what string, reached func() bool) {
-	t.Helper()
-	for end := testCtx(t); !reached(); {
-		select {
-		case <-time.After(10 * time.Millisecond):
-		case <-end.Done():
-			t.Fatalf("never: %s", what)
-		}
-	}
-}
-
 func TestGroupSurvivesARestart(t *testing.T) {
 	dir := t.TempDir()
 	r := startIn(t, dir)
@@ -116,7 +105,7 @@ func TestGroupSurvivesARestart(t *testing.T) {
 	if err := errors.Join(sub.Ack(got[0], got[1], got[4]), sub.Nack("park", esdb.NackActionPark, got[2])); err != nil {
 		t.Fatal(err)
 	}
-	waitFor(t, "one event is parked", func() bool {
+	wait.Until(t, "one event is parked", func() bool {
 		info, err := r.client.GetPersistentSubscriptionInfo(testCtx(t), "s", "g", esdb.GetPersistentSubscriptionOptions{})
 		return err == nil && info.Stats.ParkedMessagesCount == 1
 	})
@@ -157,7 +146,7 @@ func TestReplayedEventsStayParkedUntilTheyAreSettled(t *testing.T) {
 	r.createGroup(t, "s", "g", groupRules())
 	sub := r.consume(t, "s", "g", 10)
 	parkedCount := func(n int64) {
-		waitFor(t, fmt.Sprintf("%d events are parked", n), func() bool {
+		wait.Until(t, fmt.Sprintf("%d events are parked", n), func() bool {
 			info, err := r.client.GetPersistentSubscriptionInfo(testCtx(t), "s", "g", esdb.GetPersistentSubscriptionOptions{})
 			return err == nil && info.Stats.ParkedMessagesCount == n
 		})
@@ -174,7 +163,7 @@ func TestReplayedEventsStayParkedUntilTheyAreSettled(t *testing.T) {
 	if err := sub.Ack(got[0]); err != nil {
 		t.Fatal(err)
 	}
-	waitFor(t, "the parked stream is truncated", func() bool {
+	wait.Until(t, "the parked stream is truncated", func() bool {
 		read, err := r.client.ReadStream(testCtx(t), "$persistentsubscription-s::g-parked", esdb.ReadStreamOptions{From: esdb.Start{}}, 10)
 		return len(drain(t, read, err)) == 2
 	})
@@ -289,7 +278,7 @@ func TestKillNineUnderConsumers(t *testing.T) {
 			}
 		}
 	}()
-	waitFor(t, "everything that was appended has been acknowledged", func() bool { return missing() == 0 })
+	wait.Until(t, "everything that was appended has been acknowledged", func() bool { return missing() == 0 })
 	if parked, err := r.client.GetPersistentSubscriptionInfoToAll(testCtx(t), "g", esdb.GetPersistentSubscriptionOptions{}); err != nil || parked.Stats.ParkedMessagesCount != 0 {
 		t.Errorf("parked: %+v, %v", parked, err)
 	}
@@ -496,7 +485,7 @@ func TestGroupsHoldAtMostTheirShare(t *testing.T) {
 		defer g.mu.Unlock()
 		return g.state.Unsettled()
 	}
-	waitFor(t, "the group holds its share", func() bool { return held() == groupRoom })
+	wait.Until(t, "the group holds its share", func() bool { return held() == groupRoom })
 	sub := r.consume(t, "s", "g", 5)
 	for i := range texts {
 		got := receive(t, sub, 1)
@@ -521,7 +510,7 @@ func TestGroupsHoldAtMostTheirShare(t *testing.T) {
 	if left := r.groups.unsettled.Load() - maxUnsettled; left != 0 {
 		t.Errorf("%d events are counted after the group is gone", left)
 	}
-	waitFor(t, "no consumer is counted", func() bool { return r.groups.consumers.count() == 0 })
+	wait.Until(t, "no consumer is counted", func() bool { return r.groups.consumers.count() == 0 })
 }
 
 // A consumer joins when the events wait that the log has: the order in which refused events come again must not depend on how

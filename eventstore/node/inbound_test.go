@@ -27,6 +27,7 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"reckon/eventstore/node/eventlog"
+	"reckon/test/wait"
 )
 
 // encoded is a message that was encoded before, so that many clients can send one in the
@@ -159,10 +160,13 @@ func TestRoomForMessagesComesBack(t *testing.T) {
 		if err := framer.WriteData(1, false, append(head, 1, 2, 3)); err != nil {
 			t.Fatal(err)
 		}
-		for r.memory.bytes.TryAcquire(maxHeldBytes) { // until there is room for it
+		wait.Until(t, "the request has its room", func() bool {
+			if !r.memory.bytes.TryAcquire(maxHeldBytes) {
+				return true
+			}
 			r.memory.bytes.Release(maxHeldBytes)
-			time.Sleep(time.Millisecond)
-		}
+			return false
+		})
 		if err := ending(framer, conn); err != nil {
 			t.Fatal(err)
 		}

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"reckon/test/wait"
 )
 
 // TestStrangersLeaveFilesForTheLog: a process that may have 512 files open seals segments while more clients
@@ -31,7 +33,7 @@ func TestStrangersLeaveFilesForTheLog(t *testing.T) {
 		if n := c.openFiles(t); n > 300 {
 			t.Fatalf("%d files are open", n)
 		}
-		time.Sleep(5 * time.Millisecond)
+		wait.Pace(5 * time.Millisecond)
 	}
 	owner := dialEncoded(t, "unix:"+filepath.Join(dir, SocketName))
 	for i := range 80 { // more than a segment

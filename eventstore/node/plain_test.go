@@ -16,6 +16,7 @@ import (
 	"google.golang.org/grpc"
 
 	"reckon/eventstore/node/protos/operations"
+	"reckon/test/wait"
 )
 
 // TestPlainRequests: by HTTP/1.1 and HTTP/2, with and without TLS, beside gRPC on the same port.
@@ -152,9 +153,7 @@ func TestPlainRequestsAreBounded(t *testing.T) {
 	if a := ask("GET /ping HTTP/1.1\r\nHost: x\r\nA: "); len(a) > 1 || len(a) == 1 && !strings.Contains(a[0], "408") { // nothing more comes, and the connection ends
 		t.Errorf("a head that stops: %q", a)
 	}
-	for n.listener.(*places).open() > 0 { // all gave their place back
-		time.Sleep(time.Millisecond)
-	}
+	wait.Until(t, "all gave their place back", func() bool { return n.listener.(*places).open() == 0 })
 }
 
 // TestDeadlinesOfPlainConnections: gRPC resets its own deadline when it has handed a connection over, which must not end that of the server.

@@ -16,6 +16,7 @@ import (
 	"pgregory.net/rapid"
 
 	"reckon/eventstore/node/eventlog"
+	"reckon/test/wait"
 )
 
 // TestOneUserLeavesCallsForOthers: a user who opens all the calls that they get leaves some to another user, and more to operators.
@@ -29,7 +30,7 @@ func TestOneUserLeavesCallsForOthers(t *testing.T) {
 		if _, err := raw.call(streams.Streams_BatchAppend_FullMethodName, "authorization", basic(ordinary, passwordOf(ordinary))); err != nil {
 			t.Fatal(err)
 		}
-		await(t, "the password is verified", func() bool {
+		wait.Until(t, "the password is verified", func() bool {
 			door.mu.Lock()
 			defer door.mu.Unlock()
 			return door.strange.Len() == 0
@@ -42,7 +43,7 @@ func TestOneUserLeavesCallsForOthers(t *testing.T) {
 		raw.settle(t)
 	}
 	const limit = maxCalls - maxCalls/keptForOperators
-	await(t, "what is refused has ended", func() bool { return s.calls.open.Load() <= limit*userShare/(userShare+1) })
+	wait.Until(t, "what is refused has ended", func() bool { return s.calls.open.Load() <= limit*userShare/(userShare+1) })
 	if all := s.calls.open.Load(); all < limit*3/4 {
 		t.Errorf("%d calls of one user, of %d", all, limit)
 	}
@@ -137,7 +138,7 @@ func TestOneUsersExpressionsTakeHalf(t *testing.T) {
 	}
 	waited, open := make(chan error, 1), s.calls.open.Load()
 	go func(ctx context.Context) { waited <- read(ctx, conn, expression) }(as(t, ordinary))
-	await(t, "the call is open", func() bool { return s.calls.open.Load() > open || len(waited) > 0 })
+	wait.Until(t, "the call is open", func() bool { return s.calls.open.Load() > open || len(waited) > 0 })
 	if err := read(as(t, ordinary), conn, by(&streams.ReadReq_Options_FilterOptions_Expression{Prefix: []string{"s"}})); err != nil {
 		t.Errorf("a prefix: %v", err)
 	}
@@ -232,7 +233,7 @@ func TestConnectionsOfAUserWhoIsDisabledEnd(t *testing.T) {
 		t.Fatal(err)
 	}
 	door := s.door.listener.(*places)
-	await(t, "passwords are verified", func() bool {
+	wait.Until(t, "passwords are verified", func() bool {
 		door.mu.Lock()
 		defer door.mu.Unlock()
 		return door.strange.Len() == 0 && door.taken >= 2
@@ -246,7 +247,7 @@ func TestConnectionsOfAUserWhoIsDisabledEnd(t *testing.T) {
 			break // the node has closed it
 		}
 	}
-	await(t, "it has left", func() bool { return door.open() == before-1 })
+	wait.Until(t, "it has left", func() bool { return door.open() == before-1 })
 	if err := readCall(as(t, other), others, "plain"); err != nil {
 		t.Error(err)
 	}

@@ -11,6 +11,8 @@ import (
 	"testing"
 	"time"
 
+	"reckon/test/wait"
+
 	"github.com/EventStore/EventStore-Client-Go/v4/esdb"
 	"github.com/google/uuid"
 	"google.golang.org/grpc/codes"
@@ -194,18 +196,6 @@ func (g *groupClient) about(t *testing.T, name string) *esdb.PersistentSubscript
 	return info
 }
 
-// until waits for a condition that a server reaches by itself.
-func until(t *testing.T, what string, reached func() bool) {
-	t.Helper()
-	for end := ctx(t); !reached(); {
-		select {
-		case <-time.After(50 * time.Millisecond):
-		case <-end.Done():
-			t.Fatalf("never: %s", what)
-		}
-	}
-}
-
 func wantCode(t *testing.T, what string, err error, code esdb.ErrorCode) {
 	t.Helper()
 	if e, ok := esdb.FromError(err); ok || e.Code() != code {
@@ -347,7 +337,7 @@ func groupRetriesEnd(t *testing.T, g *groupClient) {
 		check(t, c.Nack("no", esdb.NackActionRetry, c.expect(t, retries, "0")[0]))
 	}
 	c.expect(t, 0, "1")
-	until(t, "the event is parked", func() bool { return g.about(t, "g").Stats.ParkedMessagesCount == 1 })
+	wait.Until(t, "the event is parked", func() bool { return g.about(t, "g").Stats.ParkedMessagesCount == 1 })
 }
 
 func groupSkip(t *testing.T, g *groupClient) {
@@ -365,7 +355,7 @@ func (g *groupClient) parkAll(t *testing.T, c *groupConsumer, n int) {
 	for i := range n {
 		check(t, c.Nack("because", esdb.NackActionPark, c.expect(t, 0, fmt.Sprint(i))[0]))
 	}
-	until(t, "all are parked", func() bool { return g.about(t, "g").Stats.ParkedMessagesCount == int64(n) })
+	wait.Until(t, "all are parked", func() bool { return g.about(t, "g").Stats.ParkedMessagesCount == int64(n) })
 }
 
 func groupPark(t *testing.T, g *groupClient) {
@@ -388,7 +378,7 @@ func groupPark(t *testing.T, g *groupClient) {
 	}
 	check(t, g.ReplayParkedMessages(ctx(t), g.stream, "g", esdb.ReplayParkedMessagesOptions{}))
 	check(t, c.Ack(c.expect(t, 0, "0", "1", "2")...))
-	until(t, "nothing is parked", func() bool { return g.about(t, "g").Stats.ParkedMessagesCount == 0 })
+	wait.Until(t, "nothing is parked", func() bool { return g.about(t, "g").Stats.ParkedMessagesCount == 0 })
 	check(t, g.ReplayParkedMessages(ctx(t), g.stream, "g", esdb.ReplayParkedMessagesOptions{}))
 	g.write(t, 3, 1)
 	c.expect(t, 0, "3")
@@ -417,7 +407,7 @@ func groupReplayStops(t *testing.T, g *groupClient) {
 	g.parkAll(t, c, 4)
 	check(t, g.ReplayParkedMessages(ctx(t), g.stream, "g", esdb.ReplayParkedMessagesOptions{StopAt: 2}))
 	check(t, c.Ack(c.expect(t, 0, "0", "1")...))
-	until(t, "two are parked", func() bool { return g.about(t, "g").Stats.ParkedMessagesCount == 2 })
+	wait.Until(t, "two are parked", func() bool { return g.about(t, "g").Stats.ParkedMessagesCount == 2 })
 	g.write(t, 4, 1)
 	c.expect(t, 0, "4")
 }
@@ -464,7 +454,7 @@ func groupConsumersLimit(t *testing.T, g *groupClient) {
 func counts(t *testing.T, n int, consumers ...*groupConsumer) []int {
 	t.Helper()
 	got := make([]int, len(consumers))
-	until(t, fmt.Sprintf("%d events came", n), func() bool {
+	wait.Until(t, fmt.Sprintf("%d events came", n), func() bool {
 		total := 0
 		for i, c := range consumers {
 			got[i] = len(c.events)
@@ -573,7 +563,7 @@ func groupOfAll(t *testing.T, g *groupClient) {
 		check(t, err)
 		return i
 	}
-	until(t, "the event is parked", func() bool { return info().Stats.ParkedMessagesCount == 1 })
+	wait.Until(t, "the event is parked", func() bool { return info().Stats.ParkedMessagesCount == 1 })
 	if _, ok := info().Settings.StartFrom.(esdb.Start); !ok {
 		t.Errorf("start of the group: %v", info().Settings.StartFrom)
 	}
@@ -602,7 +592,7 @@ func groupDropped(t *testing.T, g *groupClient) {
 // checkpointed waits for a checkpoint.
 func (g *groupClient) checkpointed(t *testing.T, revision uint64) {
 	t.Helper()
-	until(t, fmt.Sprintf("checkpoint %d", revision), func() bool {
+	wait.Until(t, fmt.Sprintf("checkpoint %d", revision), func() bool {
 		at := g.about(t, "g").Stats.LastCheckpointedEventRevision
 		return at != nil && *at == revision
 	})
@@ -649,7 +639,7 @@ func groupInfo(t *testing.T, g *groupClient) {
 	equal(t, "read batch", info.Settings.ReadBatchSize, s.ReadBatchSize)
 	equal(t, "strategy", info.Settings.ConsumerStrategyName, esdb.ConsumerStrategyRoundRobin)
 	equal(t, "message timeout", info.Settings.MessageTimeout, s.MessageTimeout)
-	until(t, "the group is live", func() bool { return g.about(t, "g").Status == "Live" })
+	wait.Until(t, "the group is live", func() bool { return g.about(t, "g").Status == "Live" })
 	c := g.join(t, "g", 5)
 	g.write(t, 3, 1)
 	check(t, c.Ack(c.expect(t, 0, "3")...))
@@ -669,7 +659,7 @@ func groupMeasurements(t *testing.T, g *groupClient) {
 	c := g.join(t, "g", 5)
 	check(t, c.Ack(c.expect(t, 0, "0", "1", "2")...))
 	measured := func() []esdb.PersistentSubscriptionMeasurement { return g.about(t, "g").Connections[0].ExtraStatistics }
-	until(t, "acknowledgements are measured", func() bool { return len(measured()) > 0 })
+	wait.Until(t, "acknowledgements are measured", func() bool { return len(measured()) > 0 })
 	var keys []string
 	for _, m := range measured() {
 		keys = append(keys, m.Key)
@@ -688,7 +678,7 @@ func groupAgain(t *testing.T, g *groupClient) {
 	check(t, c.Ack(got[0], got[1]))
 	g.checkpointed(t, 1)
 	check(t, c.Nack("park", esdb.NackActionPark, got[2]))
-	until(t, "the event is parked", func() bool { return g.about(t, "g").Stats.ParkedMessagesCount == 1 })
+	wait.Until(t, "the event is parked", func() bool { return g.about(t, "g").Stats.ParkedMessagesCount == 1 })
 	check(t, g.DeletePersistentSubscription(ctx(t), g.stream, "g", esdb.DeletePersistentSubscriptionOptions{}))
 	g.create(t, "g", esdb.Start{}, s)
 	g.join(t, "g", 5).expect(t, 0, "0", "1", "2")

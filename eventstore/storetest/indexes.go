@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 
+	"reckon/test/wait"
+
 	"github.com/EventStore/EventStore-Client-Go/v4/esdb"
 	"github.com/google/uuid"
 )
@@ -95,7 +97,7 @@ var wholeStream = esdb.ReadStreamOptions{From: esdb.Start{}}
 func (x *indexClient) awaitLinks(t *testing.T, stream string, want ...string) {
 	t.Helper()
 	var got []string
-	until(t, stream+" lists what was written", func() bool {
+	wait.Until(t, stream+" lists what was written", func() bool {
 		got = x.links(t, stream, wholeStream, 1000)
 		return len(got) >= len(want)
 	})
@@ -108,7 +110,7 @@ func (x *indexClient) awaitLinks(t *testing.T, stream string, want ...string) {
 func (x *indexClient) awaitEvents(t *testing.T, stream string, want ...string) {
 	t.Helper()
 	var got []string
-	until(t, stream+" leads to what was written", func() bool {
+	wait.Until(t, stream+" leads to what was written", func() bool {
 		got = nil
 		for _, e := range x.events(t, stream, esdb.ReadStreamOptions{From: esdb.Start{}, ResolveLinkTos: true}, 1000) {
 			if e.Link == nil {
@@ -160,7 +162,7 @@ func indexStreamsOnce(t *testing.T, x *indexClient) {
 	x.append(t, b, "noted", "", "3")
 	x.append(t, a, "noted", "", "4")
 	x.awaitLinks(t, "$category-"+x.category, "0:0@"+a, "1:0@"+b)
-	until(t, "$streams lists the streams", func() bool {
+	wait.Until(t, "$streams lists the streams", func() bool {
 		found := map[string]int{}
 		for _, link := range x.links(t, "$streams", esdb.ReadStreamOptions{Direction: esdb.Backwards, From: esdb.End{}}, 1000) {
 			_, target, _ := strings.Cut(link, ":")
@@ -177,7 +179,7 @@ func indexDeleted(t *testing.T, x *indexClient) {
 	_, err := x.DeleteStream(ctx(t), a, esdb.DeleteStreamOptions{})
 	check(t, err)
 	x.append(t, b, "noted", "", "3")
-	until(t, "links lead to what is there", func() bool {
+	wait.Until(t, "links lead to what is there", func() bool {
 		events := x.events(t, "$ce-"+x.category, esdb.ReadStreamOptions{From: esdb.Start{}, ResolveLinkTos: true}, 1000)
 		if len(events) < 3 {
 			return false

@@ -20,6 +20,7 @@ import (
 
 	"reckon/domain/event"
 	"reckon/internal/blobs"
+	"reckon/test/wait"
 )
 
 const logID = "0198a1b2-0000-7000-8000-000000000001"
@@ -333,7 +334,7 @@ func TestCollectBesideUploads(t *testing.T) {
 				}
 				c := start("collect")
 				if killed {
-					time.Sleep(rand.N(20 * time.Millisecond))
+					wait.Pace(rand.N(20 * time.Millisecond))
 					_ = c.Process.Kill() // it may have ended
 				}
 				if err := c.Wait(); err != nil && !killed {

@@ -6,7 +6,6 @@ import (
 	"net/http"
 	"strings"
 	"testing"
-	"time"
 
 	"go.opentelemetry.io/otel/attribute"
 	sdk "go.opentelemetry.io/otel/sdk/trace"
@@ -14,6 +13,7 @@ import (
 
 	"reckon/internal/httpkit"
 	"reckon/internal/tracing"
+	"reckon/test/wait"
 )
 
 const (
@@ -58,9 +58,7 @@ func TestARequestIsASpan(t *testing.T) {
 			t.Fatal(err)
 		}
 		_ = response.Body.Close()
-		for len(recorder.Ended()) == before { // it ends after the answer
-			time.Sleep(time.Millisecond)
-		}
+		wait.Until(t, "the span has ended", func() bool { return len(recorder.Ended()) > before }) // after the answer
 		span := recorder.Ended()[before]
 		attributes := attribute.NewSet(span.Attributes()...)
 		status, _ := attributes.Value(attribute.Key(tracing.Status))

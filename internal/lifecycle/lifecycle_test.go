@@ -9,9 +9,9 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
 	"reckon/internal/lifecycle"
+	"reckon/test/wait"
 )
 
 // diary is what parts did, in order.
@@ -130,11 +130,7 @@ func TestNothingEndsUnnoticed(t *testing.T) {
 	state := func() lifecycle.State { return life.States()[0] }
 	until := func(what string, condition func(lifecycle.State) bool) {
 		t.Helper()
-		for deadline := time.Now().Add(time.Minute); !condition(state()); time.Sleep(time.Millisecond) {
-			if time.Now().After(deadline) {
-				t.Fatalf("never %s: %+v", what, state())
-			}
-		}
+		wait.Until(t, what, func() bool { return condition(state()) })
 	}
 	running := <-calls
 	if s := state(); !s.Healthy || s.Phase != lifecycle.Running || s.Restarts != 0 || s.Name != "rows" {

@@ -24,6 +24,7 @@ import (
 	"reckon/projections"
 	"reckon/projections/engine"
 	"reckon/projections/projectiontest"
+	"reckon/test/wait"
 )
 
 // A shelf of things is what these tests project.
@@ -151,18 +152,16 @@ func (f *fixture) reach(e *engine.Engine, p event.Position) {
 // phase waits until the projection is in it and returns the reason.
 func (f *fixture) phase(e *engine.Engine, want engine.Phase) string {
 	f.t.Helper()
-	for deadline := time.Now().Add(time.Minute); ; time.Sleep(time.Millisecond) {
+	var reason string
+	wait.Until(f.t, fmt.Sprintf("the projection is %s", want), func() bool {
 		list, err := e.Status(f.t.Context())
 		if err != nil {
 			f.t.Fatal(err)
 		}
-		if list[0].Phase == want {
-			return list[0].Reason
-		}
-		if time.Now().After(deadline) {
-			f.t.Fatalf("projection is %s (%s), want %s", list[0].Phase, list[0].Reason, want)
-		}
-	}
+		reason = list[0].Reason
+		return list[0].Phase == want
+	})
+	return reason
 }
 
 func (f *fixture) rows() string {
@@ -657,19 +656,14 @@ func TestWriter(t *testing.T) {
 		// shows waits until a status has this phase and writer, and a reason that begins so.
 		shows := func(who string, status func() ([]engine.Status, error), phase engine.Phase, writer, reason string) {
 			t.Helper()
-			for deadline := time.Now().Add(time.Minute); ; time.Sleep(time.Millisecond) {
+			wait.Until(t, fmt.Sprintf("%s shows %s by %q (%s)", who, phase, writer, reason), func() bool {
 				list, err := status()
 				if err != nil {
 					t.Fatal(err)
 				}
 				s := list[0]
-				if s.Phase == phase && s.Writer == writer && strings.HasPrefix(s.Reason, reason) {
-					return
-				}
-				if time.Now().After(deadline) {
-					t.Fatalf("%s: %s, written by %q (%s), want %s by %q (%s)", who, s.Phase, s.Writer, s.Reason, phase, writer, reason)
-				}
-			}
+				return s.Phase == phase && s.Writer == writer && strings.HasPrefix(s.Reason, reason)
+			})
 		}
 		of := func(e *engine.Engine) func() ([]engine.Status, error) {
 			return func() ([]engine.Status, error) { return e.Status(ctx) }
@@ -730,8 +724,10 @@ func TestStandbyTakesOver(t *testing.T) {
 			engines[i], stops[i] = f.start(shelf(&f.bad, engine.Halt))
 		}
 		inStandby := -1
-		for i, deadline := 0, time.Now().Add(time.Minute); inStandby < 0; i++ {
-			f.append("s", added{fmt.Sprint("k", i), "v"})
+		appended := 0
+		wait.Until(t, "one of both steps down", func() bool { // both have to come by the next batch
+			f.append("s", added{fmt.Sprint("k", appended), "v"})
+			appended++
 			for j, e := range engines {
 				list, err := e.Status(t.Context())
 				if err != nil {
@@ -741,11 +737,8 @@ func TestStandbyTakesOver(t *testing.T) {
 					inStandby = j
 				}
 			}
-			if time.Now().After(deadline) {
-				t.Fatal("nobody stepped down")
-			}
-			time.Sleep(time.Millisecond) // both have to come by the next batch
-		}
+			return inStandby >= 0
+		})
 		stops[1-inStandby]()
 		f.phase(engines[inStandby], engine.Running)
 		stops[inStandby]()

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"slices"
 	"testing"
-	"time"
 
 	"go.opentelemetry.io/otel/codes"
 	sdk "go.opentelemetry.io/otel/sdk/trace"
@@ -12,6 +11,7 @@ import (
 
 	"reckon/internal/tracing"
 	"reckon/projections/engine"
+	"reckon/test/wait"
 )
 
 // TestBatchesAreLinkedToTheirEvents: what is appended while a projection runs has a span for each batch, linked to its events' spans; what the log held already, events of no
@@ -45,11 +45,8 @@ func TestBatchesAreLinkedToTheirEvents(t *testing.T) {
 		}
 		f.traceparent = span(2000)
 		f.reach(e, f.append("other", ignored{}))
-		for deadline := time.Now().Add(time.Minute); handledIn(recorder.Ended()) < 40; time.Sleep(time.Millisecond) { // a span ends after its batch is committed
-			if time.Now().After(deadline) {
-				t.Fatalf("spans of %d events", handledIn(recorder.Ended()))
-			}
-		}
+		// A span ends after its batch is committed.
+		wait.Until(t, "spans of 40 events", func() bool { return handledIn(recorder.Ended()) >= 40 })
 		var got []string
 		handled := handledIn(recorder.Ended())
 		for _, s := range recorder.Ended() {

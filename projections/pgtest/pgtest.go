@@ -25,6 +25,8 @@ import (
 	"testing"
 	"time"
 
+	"reckon/test/wait"
+
 	"github.com/google/uuid"
 	_ "github.com/jackc/pgx/v5/stdlib" // the driver "pgx"
 	"github.com/ory/dockertest/v3"
@@ -190,7 +192,7 @@ func waitFor(address string) error {
 		return err
 	}
 	defer db.Close()
-	for deadline := time.Now().Add(startTimeout); ; time.Sleep(20 * time.Millisecond) {
+	for deadline := time.Now().Add(startTimeout); ; wait.Pace(20 * time.Millisecond) {
 		if err = db.Ping(); err == nil || time.Now().After(deadline) {
 			return err
 		}

@@ -23,6 +23,7 @@ import (
 	"reckon/internal/httpkit"
 	"reckon/test/apitest"
 	"reckon/test/browser"
+	"reckon/test/wait"
 )
 
 // served is an API whose clock tells the browser's time, by which it judges when a cookie ends.
@@ -159,15 +160,12 @@ func TestStopping(t *testing.T) {
 	b.Fill("#expression", "wait")
 	b.ShiftEnter()
 	b.Has("#state", "Evaluating")
-	for s.Evaluated.Load() == 0 {
-		time.Sleep(10 * time.Millisecond)
-	}
+	wait.Until(t, "the engine has the evaluation", func() bool { return s.Evaluated.Load() > 0 })
 	b.Escape()
 	b.Has("#state", "Stopped")
-	// It is in the history once the service has noticed.
-	for !strings.Contains(string(user.Do(t, http.MethodGet, "/api/history", "").OK(t).Body), `"status":"error"`) {
-		time.Sleep(10 * time.Millisecond)
-	}
+	wait.Until(t, "the stopped run is in the history", func() bool {
+		return strings.Contains(string(user.Do(t, http.MethodGet, "/api/history", "").OK(t).Body), `"status":"error"`)
+	})
 	b.Fill("#expression", "1+1")
 	b.ShiftEnter()
 	b.Has("#cells .answer", "2")

@@ -14,6 +14,7 @@ import (
 	"reckon/runners/engine"
 	"reckon/runners/engine/enginetest"
 	"reckon/runners/fair"
+	"reckon/test/wait"
 )
 
 // TestOneAccountsChecksStarveNobody: one account has slow checks running and waiting; another account's are carried out
@@ -46,9 +47,7 @@ func TestOneAccountsChecksStarveNobody(t *testing.T) {
 		})
 	}
 	want := fair.Usage{Held: 1, Waiting: 3}
-	for places.Usage() != want {
-		time.Sleep(time.Millisecond)
-	}
+	wait.Until(t, "one holds the place and three wait", func() bool { return places.Usage() == want })
 	for range 10 {
 		if check, err := c.Check(t.Context(), request("small", "Expand[(x + y)^2]", "x^2 + 2 x y + y^2")); err != nil || check.Verdict != "verified" {
 			t.Errorf("%+v, %v", check, err)

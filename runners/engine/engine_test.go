@@ -14,6 +14,7 @@ import (
 	"reckon/runners/engine"
 	"reckon/runners/engine/enginetest"
 	"reckon/runners/fair"
+	"reckon/test/wait"
 )
 
 func evaluate(t *testing.T, e *engine.Engine, code string) (engine.Outcome, error) {
@@ -168,7 +169,7 @@ func TestSaturation(t *testing.T) {
 			t.Errorf("the one that ran: %v", err)
 		}
 	})
-	eventually(t, "a busy session", func() bool { list := e.Sessions("a"); return len(list) == 1 && list[0].Busy })
+	wait.Until(t, "a busy session", func() bool { list := e.Sessions("a"); return len(list) == 1 && list[0].Busy })
 	var late *fair.SaturatedError
 	if _, err := e.Evaluate(t.Context(), engine.Request{Code: "1", Budget: time.Minute, QueueWait: time.Millisecond}); !errors.As(err, &late) || late.RetryAfter <= 0 || late.RetryAfter > time.Minute {
 		t.Errorf("got %v", err)

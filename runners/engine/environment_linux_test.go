@@ -17,6 +17,7 @@ import (
 
 	"reckon/runners/engine"
 	"reckon/runners/engine/enginetest"
+	"reckon/test/wait"
 )
 
 // Every way in which an environment can differ from what was installed is found and named.
@@ -123,7 +124,7 @@ func TestInstallAfterAKilledInstall(t *testing.T) {
 		t.Error("an installation that was killed ended well")
 	}
 	close(killed)
-	eventually(t, "an end of what the installation had started", func() bool { return len(processes(t, folder)) == 0 })
+	wait.Until(t, "an end of what the installation had started", func() bool { return len(processes(t, folder)) == 0 })
 	if status := engine.Status(folder); status.Ready || !strings.Contains(status.Damage, "is missing") {
 		t.Errorf("after the kill: %+v", status)
 	}

@@ -11,6 +11,7 @@ import (
 	"reckon/runners/engine"
 	"reckon/runners/engine/enginetest"
 	"reckon/runners/fair"
+	"reckon/test/wait"
 )
 
 // TestNobodyStarves: one account keeps every worker it may have busy with evaluations that never end, in sessions and
@@ -37,7 +38,7 @@ func TestNobodyStarves(t *testing.T) {
 					}
 				})
 			}
-			eventually(t, "a flood", func() bool { u := e.Usage(); return u.Held == workers-1 && u.Waiting == 8-u.Held })
+			wait.Until(t, "a flood", func() bool { u := e.Usage(); return u.Held == workers-1 && u.Waiting == 8-u.Held })
 			for i := range 100 {
 				request := engine.Request{Code: "1+1", Account: "small", Budget: time.Hour}
 				if i%2 == 0 {
@@ -67,20 +68,20 @@ func TestACallerThatGoesAwayFreesItsWorker(t *testing.T) {
 			_, err := e.Evaluate(ctx, engine.Request{Code: "While[True]", Account: "ann", Session: session, Budget: time.Hour, QueueWait: time.Minute})
 			left <- err
 		}()
-		eventually(t, "an evaluation", func() bool { return e.Usage() == fair.Usage{Held: 1} })
+		wait.Until(t, "an evaluation", func() bool { return e.Usage() == fair.Usage{Held: 1} })
 		waiting, leaveTheLine := context.WithCancel(t.Context())
 		waited := make(chan error, 1)
 		go func() {
 			_, err := e.Evaluate(waiting, engine.Request{Code: "1", Account: "bob", Budget: time.Hour, QueueWait: time.Hour})
 			waited <- err
 		}()
-		eventually(t, "a line", func() bool { return e.Usage() == fair.Usage{Held: 1, Waiting: 1} })
+		wait.Until(t, "a line", func() bool { return e.Usage() == fair.Usage{Held: 1, Waiting: 1} })
 		leaveTheLine()
 		if err := <-waited; !errors.Is(err, context.Canceled) || errors.Is(err, engine.ErrCancelled) {
 			t.Errorf("one that only waited: %v", err)
 		}
 		if session != "" {
-			eventually(t, "a worker of the session", func() bool { return len(e.Sessions("ann")) == 1 })
+			wait.Until(t, "a worker of the session", func() bool { return len(e.Sessions("ann")) == 1 })
 		}
 		leave()
 		err := <-left

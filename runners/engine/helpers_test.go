@@ -2,8 +2,6 @@ package engine_test
 
 import (
 	"errors"
-	"testing"
-	"time"
 
 	"reckon/domain/run"
 	"reckon/runners/engine"
@@ -16,15 +14,4 @@ func failure(err error) run.FailureReason {
 		return failed.Reason
 	}
 	return ""
-}
-
-// eventually waits for a condition that has nothing to wait on, for as long as the tests may run.
-func eventually(t *testing.T, what string, condition func() bool) {
-	t.Helper()
-	deadline, limited := t.Deadline()
-	for ; !condition(); time.Sleep(5 * time.Millisecond) {
-		if limited && time.Until(deadline) < 10*time.Second { // to be told before the run is killed
-			t.Fatalf("%s did not come about", what)
-		}
-	}
 }

@@ -17,6 +17,7 @@ import (
 	"reckon/runners/engine"
 	"reckon/runners/engine/enginetest"
 	"reckon/runners/fair"
+	"reckon/test/wait"
 )
 
 // fill makes a session hold tens of megabytes.
@@ -35,7 +36,7 @@ func heldBy(t *testing.T) (filled, atRest int64) {
 	t.Helper()
 	e := enginetest.Start(t, engine.Options{SessionMemoryBytes: 1 << 50})
 	look := func() int64 {
-		eventually(t, "a measurement", e.MeasuredForTest)
+		wait.Until(t, "a measurement", e.MeasuredForTest)
 		held, _ := e.SessionMemory()
 		return held
 	}
@@ -63,14 +64,14 @@ func TestSessionMemoryIsBounded(t *testing.T) {
 		if _, err := inSession(t, e, key, "1"); err != nil {
 			t.Fatal(err)
 		}
-		eventually(t, "a measurement", e.MeasuredForTest)
+		wait.Until(t, "a measurement", e.MeasuredForTest)
 	}
 	if _, err := inSession(t, e, "ann/0", "1"); err != nil { // now ann/1 was not used for longest
 		t.Fatal(err)
 	}
 	fill(t, e, "bob/3")
-	eventually(t, "an end for want of memory", x.has("ann/1 memory"))
-	eventually(t, "room", func() bool { held, most := e.SessionMemory(); return held <= most && most == limit })
+	wait.Until(t, "an end for want of memory", x.has("ann/1 memory"))
+	wait.Until(t, "room", func() bool { held, most := e.SessionMemory(); return held <= most && most == limit })
 	wantEnded(t, e, "ann/1", engine.ExpiredMemory)
 	for _, key := range []string{"ann/0", "ann/2", "bob/3"} {
 		if outcome, err := inSession(t, e, key, "Length[x]"); err != nil || outcome.Result != "200000" {
@@ -149,7 +150,7 @@ func TestNothingIsLeftBehind(t *testing.T) {
 	calm := func() counts {
 		var last counts
 		settled := 0
-		eventually(t, "calm", func() bool {
+		wait.Until(t, "calm", func() bool {
 			now := countAll(t)
 			if now == last {
 				settled++

@@ -12,6 +12,7 @@ import (
 
 	"reckon/runners/engine"
 	"reckon/runners/engine/enginetest"
+	"reckon/test/wait"
 )
 
 // TestMain lets the test binary be the process that a test kills.
@@ -67,11 +68,11 @@ func TestNoWorkerOutlivesTheServer(t *testing.T) {
 				t.Fatalf("%q, %v", line, err)
 			}
 			const busy = 1 + 6 // the zygote and those that evaluate; idle ones come on top
-			eventually(t, "busy workers", func() bool { return len(processes(t, folder)) >= busy })
+			wait.Until(t, "busy workers", func() bool { return len(processes(t, folder)) >= busy })
 			if err := server.Process.Kill(); err != nil {
 				t.Fatal(err)
 			}
-			eventually(t, "an end of all workers", func() bool { return len(processes(t, folder)) == 0 })
+			wait.Until(t, "an end of all workers", func() bool { return len(processes(t, folder)) == 0 })
 		})
 	}
 }

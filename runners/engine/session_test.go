@@ -12,6 +12,7 @@ import (
 	"reckon/domain/run"
 	"reckon/runners/engine"
 	"reckon/runners/engine/enginetest"
+	"reckon/test/wait"
 )
 
 func inSession(t *testing.T, e *engine.Engine, key, code string) (engine.Outcome, error) {
@@ -88,7 +89,7 @@ func TestIdleSessionExpires(t *testing.T) {
 	if _, err := inSession(t, e, "ann/s", "x=1"); err != nil {
 		t.Fatal(err)
 	}
-	eventually(t, "an expiry", x.has("ann/s idle"))
+	wait.Until(t, "an expiry", x.has("ann/s idle"))
 	if list := e.Sessions("ann"); len(list) != 0 {
 		t.Errorf("%+v", list)
 	}
@@ -139,7 +140,7 @@ func TestASessionWhoseWorkerDiedHasEnded(t *testing.T) {
 		if errors.Is(err, engine.ErrBudgetExhausted) {
 			reason = engine.ExpiredBudget
 		}
-		eventually(t, "an expiry", x.has(key+" "+string(reason)))
+		wait.Until(t, "an expiry", x.has(key+" "+string(reason)))
 		wantEnded(t, e, key, reason)
 	}
 }
@@ -172,7 +173,7 @@ func TestWaitingForASessionIsWithinTheBudget(t *testing.T) {
 		_, err := e.Evaluate(t.Context(), engine.Request{Code: "While[True]", Session: "ann/s", Budget: time.Minute, QueueWait: time.Minute})
 		running <- err
 	}()
-	eventually(t, "a busy session", func() bool { list := e.Sessions("ann"); return len(list) == 1 && list[0].Busy })
+	wait.Until(t, "a busy session", func() bool { list := e.Sessions("ann"); return len(list) == 1 && list[0].Busy })
 	_, err := e.Evaluate(t.Context(), engine.Request{Code: "1", Session: "ann/s", Budget: 50 * time.Millisecond, QueueWait: time.Minute})
 	if !errors.Is(err, engine.ErrBudgetExhausted) {
 		t.Errorf("the one that waited: %v", err)

@@ -17,6 +17,7 @@ import (
 	"reckon/domain/run"
 	"reckon/runners/engine"
 	"reckon/runners/engine/enginetest"
+	"reckon/test/wait"
 )
 
 func TestWorkersThatMisbehaveAreFailuresOfOneRequest(t *testing.T) {
@@ -153,7 +154,7 @@ func TestAKilledZygoteFailsNobodyWhoAsks(t *testing.T) {
 	}
 	for range 12 {
 		var all []int
-		eventually(t, "a zygote with a worker", func() bool { all = processes(t, folder); return len(all) >= 2 })
+		wait.Until(t, "a zygote with a worker", func() bool { all = processes(t, folder); return len(all) >= 2 })
 		if err := unix.Kill(all[0], unix.SIGKILL); err != nil && !errors.Is(err, unix.ESRCH) { // the oldest; it may have been a worker's last moment
 			t.Fatal(err)
 		}
@@ -176,7 +177,7 @@ func TestADeadZygoteIsReplacedAndTakesItsWorkersAlong(t *testing.T) {
 	spinning := make(chan error, 1)
 	go func() { spinning <- worker.Call(context.Background(), attempt{Name: "spin"}, &attempted{}) }()
 	var all []int
-	eventually(t, "two processes", func() bool { all = processes(t, folder); return len(all) >= 2 })
+	wait.Until(t, "two processes", func() bool { all = processes(t, folder); return len(all) >= 2 })
 	if err := unix.Kill(all[0], unix.SIGKILL); err != nil { // the zygote is the oldest
 		t.Fatal(err)
 	}
@@ -189,7 +190,7 @@ func TestADeadZygoteIsReplacedAndTakesItsWorkersAlong(t *testing.T) {
 	if err := zygote.Close(); err != nil {
 		t.Error(err)
 	}
-	eventually(t, "an end of all processes", func() bool { return len(processes(t, folder)) == 0 })
+	wait.Until(t, "an end of all processes", func() bool { return len(processes(t, folder)) == 0 })
 	if left, err := os.ReadDir(folder); err != nil || len(left) != 0 {
 		t.Errorf("left behind: %v, %v", left, err)
 	}

@@ -23,6 +23,7 @@ import (
 	"time"
 
 	"reckon/domain/circuit"
+	"reckon/test/wait"
 )
 
 // The simulator is compared with the Python ecosystem's on the same circuits with the same number of threads, in turns
@@ -231,7 +232,7 @@ func BenchmarkCircuitCancel(b *testing.B) {
 				_, err := circuit.Run(ctx, c, circuit.Options{})
 				answered <- err
 			}()
-			time.Sleep(time.Duration(i) * 60 * time.Millisecond)
+			wait.Pace(time.Duration(i) * 60 * time.Millisecond)
 			start := time.Now()
 			cancel()
 			if err := <-answered; err == nil {

@@ -12,6 +12,7 @@ import (
 
 	"reckon/runners/engine"
 	"reckon/runners/engine/enginetest"
+	"reckon/test/wait"
 )
 
 // An evaluation is compared with the least an isolated one can be: the same zygote forking the same walled-in worker for
@@ -35,7 +36,7 @@ func measureRound(b *testing.B, pause time.Duration, call func() error) engineLa
 	b.Helper()
 	round := make(engineLatencies, engineRoundCalls)
 	for i := range round {
-		time.Sleep(pause)
+		wait.Pace(pause)
 		started := time.Now()
 		if err := call(); err != nil {
 			b.Fatal(err)

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"reckon/test/e2e"
+	"reckon/test/wait"
 )
 
 // BenchmarkFairWorkers: the median of a small account's 1+1 over HTTP while another account asks for everything, beside the
@@ -37,7 +38,7 @@ func BenchmarkFairWorkers(b *testing.B) {
 					}
 				})
 			}
-			time.Sleep(time.Second) // the flood has begun to wait
+			wait.Pace(time.Second) // the flood has begun to wait
 			during := evaluateFor(b, small, requests)
 			close(stop)
 			flooding.Wait()

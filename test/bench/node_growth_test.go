@@ -27,6 +27,7 @@ import (
 
 	"reckon/eventstore/node/eventlog"
 	"reckon/test/e2e"
+	"reckon/test/wait"
 )
 
 // What a node costs by the number of its events: it runs as users run it, in a process of its own.
@@ -254,7 +255,7 @@ func slowSubscriptions(b *testing.B, restarted bool) {
 		subscribeWithoutReading(ctx, b, host)
 	}
 	most := int64(0)
-	for begun := time.Now(); time.Since(begun) < watched; time.Sleep(look) {
+	for begun := time.Now(); time.Since(begun) < watched; wait.Pace(look) {
 		most = max(most, residentBytes(b, n.pid()))
 	}
 	if sockets := openFiles(b, n.pid()); sockets < clients {

@@ -11,6 +11,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"reckon/test/wait"
 )
 
 // slowForms are the requests of clients that are slow in different ways; then is
@@ -81,7 +83,7 @@ func BenchmarkSlowClients(b *testing.B) {
 			b.Errorf("%d connections after %v", open, time.Since(begun))
 			break
 		}
-		time.Sleep(100 * time.Millisecond)
+		wait.Pace(100 * time.Millisecond)
 	}
 	took := time.Since(begun)
 	close(end)

@@ -19,6 +19,8 @@ import (
 	"testing"
 	"time"
 
+	"reckon/test/wait"
+
 	"github.com/chromedp/cdproto/cdp"
 	"github.com/chromedp/cdproto/emulation"
 	cdplog "github.com/chromedp/cdproto/log"
@@ -101,12 +103,9 @@ func (b *Tab) Faults() []string {
 // Fault waits for a fault that says so, which the browser reports some time after its cause.
 func (b *Tab) Fault(text string) {
 	b.t.Helper()
-	for deadline := time.Now().Add(patience); !slices.ContainsFunc(b.Faults(), func(fault string) bool { return strings.Contains(fault, text) }); {
-		if time.Now().After(deadline) {
-			b.t.Fatalf("no fault says %q: %q", text, b.Faults())
-		}
-		time.Sleep(20 * time.Millisecond)
-	}
+	wait.Until(b.t, fmt.Sprintf("a fault says %q", text), func() bool {
+		return slices.ContainsFunc(b.Faults(), func(fault string) bool { return strings.Contains(fault, text) })
+	})
 }
 
 // do runs a step within the tab's patience.
@@ -164,7 +163,7 @@ func (b *Tab) Until(expression string) {
 		if time.Now().After(deadline) || b.ctx.Err() != nil {
 			b.t.Fatalf("it never became true: %s (%v)\nat %s:\n%s\nfaults: %q", expression, err, b.Eval("location.href"), b.Eval("document.body.innerText.slice(0, 4000)"), b.Faults())
 		}
-		time.Sleep(20 * time.Millisecond)
+		wait.Pace(20 * time.Millisecond)
 	}
 }
 

@@ -20,6 +20,7 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"reckon/internal/tracing"
+	"reckon/test/wait"
 )
 
 // Span is a span as it was received.
@@ -148,7 +149,7 @@ func (c *Collector) Spans() []Span {
 // is below, to the span root of the client, and every link to a span of it.
 func (c *Collector) Await(trace, root string, names ...string) []Span {
 	c.t.Helper()
-	for deadline := time.Now().Add(time.Minute); ; time.Sleep(5 * time.Millisecond) {
+	for deadline := time.Now().Add(time.Minute); ; wait.Pace(5 * time.Millisecond) {
 		found := Of(c.Spans(), trace)
 		wrong := unconnected(found, trace, root)
 		for _, name := range names {

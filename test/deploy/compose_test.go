@@ -25,6 +25,7 @@ import (
 	"reckon/projections/pgtest"
 	"reckon/runners/engine/enginetest"
 	"reckon/test/e2e"
+	"reckon/test/wait"
 )
 
 // composed is what this test runs of a compose file.
@@ -145,7 +146,7 @@ func (h *host) reckon(name string) {
 		arguments = append(arguments, h.names.Replace(strings.ReplaceAll(argument, "0.0.0.0:", h.address(name)+":")))
 	}
 	h.start(name, h.own(name), e2e.Binary(h.t), arguments...)
-	e2e.WaitFor(h.t, func() bool {
+	wait.Until(h.t, "the service is ready", func() bool {
 		status, _, _ := h.get("http://"+h.address(name)+":9090/readyz", h.token())
 		return status == http.StatusOK
 	})
@@ -214,7 +215,7 @@ func (h *host) blobs() {
 	line := strings.NewReplacer("/objects", filepath.Join(h.folder, "objects"), "/certificates", filepath.Join(h.folder, "secrets", "blobs"), " :7070", " "+h.address("blobs")+":7070").
 		Replace(h.services["blobs"].Entrypoint[2])
 	h.start("blobs", h.environment("blobs"), "sh", "-c", line)
-	e2e.WaitFor(h.t, func() bool {
+	wait.Until(h.t, "the store of blobs answers", func() bool {
 		c, err := tls.Dial("tcp", h.address("blobs")+":7070", &tls.Config{RootCAs: h.authority()})
 		if err != nil {
 			return false
@@ -310,7 +311,7 @@ func TestCompose(t *testing.T) {
 	if err := errors.Join(err, json.Unmarshal(answer, &job)); err != nil || status != http.StatusOK {
 		t.Fatalf("%d %s %v", status, answer, err)
 	}
-	e2e.WaitFor(t, func() bool {
+	wait.Until(t, "the job has succeeded", func() bool {
 		_, answer, err := ask(http.DefaultClient, "GET", second+"/api/jobs/"+job.JobID+"?wait_ms=5000", token, nil)
 		return errors.Join(err, json.Unmarshal(answer, &job)) == nil && job.Status == "succeeded"
 	})
@@ -472,7 +473,7 @@ func (h *host) proxy(t *testing.T, evaluate func(*http.Client, string) error) {
 	stored := filepath.Join(h.folder, "caddy")
 	h.start("proxy", append(os.Environ(), "XDG_DATA_HOME="+stored, "XDG_CONFIG_HOME="+stored), "caddy", "run", "--config", file, "--adapter", "caddyfile")
 	root := filepath.Join(stored, "caddy", "pki", "authorities", "local", "root.crt")
-	e2e.WaitFor(t, func() bool { _, err := os.Stat(root); return err == nil })
+	wait.Until(t, "Caddy has its root certificate", func() bool { _, err := os.Stat(root); return err == nil })
 	content, err := os.ReadFile(root)
 	if err != nil {
 		t.Fatal(err)
@@ -480,12 +481,12 @@ func (h *host) proxy(t *testing.T, evaluate func(*http.Client, string) error) {
 	pool := x509.NewCertPool()
 	pool.AppendCertsFromPEM(content)
 	client := &http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{RootCAs: pool}}}
-	e2e.WaitFor(t, func() bool { return evaluate(client, "https://localhost:"+port) == nil })
+	wait.Until(t, "Caddy leads to a service", func() bool { return evaluate(client, "https://localhost:"+port) == nil })
 	if err := h.started["api-1"].Process.Kill(); err != nil {
 		t.Fatal(err)
 	}
 	answered := 0 // in a row; until Caddy has noticed, within its health_interval, a request may be lost
-	e2e.WaitFor(t, func() bool {
+	wait.Until(t, "ten requests in a row are answered", func() bool {
 		if answered++; evaluate(client, "https://localhost:"+port) != nil {
 			answered = 0
 		}

@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"reckon/test/wait"
 )
 
 // billingReport is what `reckon account billing --json` prints, and the commands that change it.
@@ -125,7 +127,7 @@ func TestFromAQuoteToAPaidInvoice(t *testing.T) {
 		t.Fatalf("%+v", report)
 	}
 	server.operate("account", "void", email, report.Invoices[1].Number, "--note", "out of print")
-	WaitFor(t, func() bool { // the read model follows
+	wait.Until(t, "the read model has what was decided", func() bool { // the read model follows
 		var subscription *struct{ Plan, Status string }
 		var invoices struct {
 			Invoices []struct{ Number, Status string }
@@ -141,7 +143,7 @@ func TestFromAQuoteToAPaidInvoice(t *testing.T) {
 	})
 	bill("account", "unsubscribe", email)
 	server.operate("account", "close", email)
-	WaitFor(t, func() bool { // a reaction ends it
+	wait.Until(t, "the subscription has ended", func() bool { // a reaction ends it
 		bill("account", "billing", account.ID)
 		return report.Subscription == nil
 	})

@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"reckon/runners/engine/enginetest"
+	"reckon/test/wait"
 )
 
 type evaluation struct {
@@ -346,7 +347,7 @@ func TestBadInput(t *testing.T) {
 func TestThePrintedLineWorks(t *testing.T) {
 	server := Start(t, DataFolder(t))
 	const heading = "try, in another terminal in this folder:\n"
-	WaitFor(t, func() bool { return strings.Contains(server.Output(), " try 'Integrate") })
+	wait.Until(t, "the first start names the command to try", func() bool { return strings.Contains(server.Output(), " try 'Integrate") })
 	_, line, _ := strings.Cut(server.Output(), heading)
 	if strings.Count(strings.TrimSpace(line), "\n") != 0 {
 		t.Errorf("more than one line:\n%s", line)

@@ -11,6 +11,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"reckon/test/wait"
 )
 
 // start begins an evaluation in a session and returns what closes its connection, and what tells whether it was answered meanwhile.
@@ -69,7 +71,7 @@ func TestOneAccountStarvesNobody(t *testing.T) {
 					case refused <- struct{}{}:
 					default:
 					}
-					time.Sleep(5 * time.Millisecond) // the flood need not take all processor time
+					wait.Pace(5 * time.Millisecond) // the flood need not take all processor time
 				}
 			}
 		})
@@ -111,9 +113,7 @@ func TestAClientWhoGoesAwayFreesItsWorker(t *testing.T) {
 		}
 		return len(list.Sessions) == 1 && list.Sessions[0].Busy
 	}
-	for !busy() {
-		time.Sleep(5 * time.Millisecond)
-	}
+	wait.Until(t, "the session is busy", busy)
 	if leave() {
 		t.Fatal("While[True] was answered")
 	}

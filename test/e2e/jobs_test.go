@@ -21,6 +21,7 @@ import (
 	"reckon/eventstore"
 	"reckon/runners"
 	"reckon/runners/kinds"
+	"reckon/test/wait"
 )
 
 type jobAnswer struct {
@@ -222,7 +223,7 @@ func (a *Account) historyOfJobs(t *testing.T) (found []string) {
 	var jobs struct {
 		Jobs []jobAnswer `json:"jobs"`
 	}
-	for deadline := time.Now().Add(startTimeout); time.Now().Before(deadline); time.Sleep(10 * time.Millisecond) {
+	wait.Until(t, "history and the list of jobs agree", func() bool {
 		var h history
 		if err := a.JSON("GET", "/api/history?source=job", nil, &h); err != nil {
 			t.Fatal(err)
@@ -237,15 +238,15 @@ func (a *Account) historyOfJobs(t *testing.T) (found []string) {
 			}
 			ended = ended && j.Status != job.Queued && j.Status != job.Running
 		}
-		if ended && runs == len(h.Runs) {
-			for _, r := range h.Runs {
-				found = append(found, fmt.Sprintf("%d %s", r.RunID, r.Status))
-			}
-			return found
+		if !ended || runs != len(h.Runs) {
+			return false
 		}
-	}
-	t.Fatalf("history and the list of jobs never agree: %+v", jobs)
-	return nil
+		for _, r := range h.Runs {
+			found = append(found, fmt.Sprintf("%d %s", r.RunID, r.Status))
+		}
+		return true
+	})
+	return found
 }
 
 func failedJobs(t *testing.T, account *Account) {

@@ -14,6 +14,8 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"reckon/test/wait"
 )
 
 // startNode runs `reckon node` until the test ends, and returns what it is ready at.
@@ -126,7 +128,7 @@ func TestMigrate(t *testing.T) {
 	inclusion := fmt.Sprintf("/api/receipts/%d/inclusion", first.RunID)
 	awaitInclusion := func(run int64) {
 		t.Helper()
-		WaitFor(t, func() bool {
+		wait.Until(t, "the receipt is in the transparency log", func() bool {
 			return account.JSON("GET", fmt.Sprintf("/api/receipts/%d/inclusion", run), nil, nil) == nil
 		})
 	}
@@ -140,7 +142,7 @@ func TestMigrate(t *testing.T) {
 	if exports := filepath.Join("..", "..", "..", "shared", "data", "lean-exports"); exists(exports) {
 		proof := account.prove(t, jobBody{"export": leanExport(t, "judge/usesPropext"), "declarations": []string{"usesPropext"}})
 		paths = append(paths, proof.CertificateURL)
-		WaitFor(t, func() bool {
+		wait.Until(t, "the certificate is listed", func() bool {
 			return strings.Contains(account.see(t, "/api/certificates")["/api/certificates"], proof.CertificateID)
 		})
 	}
@@ -150,7 +152,7 @@ func TestMigrate(t *testing.T) {
 	}
 	token := response.Header.Get("Consistency-Token")
 	_ = response.Body.Close()
-	WaitFor(t, func() bool { return strings.Contains(account.see(t, "/api/history")["/api/history"], `"1+1"`) })
+	wait.Until(t, "the history has 1+1", func() bool { return strings.Contains(account.see(t, "/api/history")["/api/history"], `"1+1"`) })
 	before := account.see(t, paths...)
 	if token == "" {
 		t.Fatal("no Consistency-Token")
@@ -169,7 +171,7 @@ func TestMigrate(t *testing.T) {
 		t.Errorf("ahead: %s", stdout)
 	}
 	account.evaluate(t, "4+4", "") // the log that is copied ahead is in force
-	WaitFor(t, func() bool { return strings.Contains(account.see(t, "/api/history")["/api/history"], `"4+4"`) })
+	wait.Until(t, "the history has 4+4", func() bool { return strings.Contains(account.see(t, "/api/history")["/api/history"], `"4+4"`) })
 	before = account.see(t, paths...)
 	if server.Interrupt() != 0 {
 		t.Fatal(server.Output())

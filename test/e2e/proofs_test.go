@@ -20,6 +20,7 @@ import (
 	"reckon/domain/certificate"
 	"reckon/domain/job"
 	"reckon/eventstore"
+	"reckon/test/wait"
 )
 
 const missingID = "00000000-0000-4000-8000-000000000000"
@@ -219,7 +220,7 @@ func certificateReads(t *testing.T, account, other *Account) {
 		t.Fatal(err)
 	}
 	var list struct{ Certificates []map[string]any }
-	WaitFor(t, func() bool { // the list follows the log
+	wait.Until(t, "the certificate is listed", func() bool { // the list follows the log
 		if err := account.JSON("GET", "/api/certificates", nil, &list); err != nil {
 			t.Fatal(err)
 		}
@@ -302,7 +303,7 @@ func certificateAboutRun(t *testing.T, account *Account) {
 				} `json:"certificate"`
 			}
 		}
-		WaitFor(t, func() bool { // the runner publishes, not the request
+		wait.Until(t, "the history shows the verdict", func() bool { // the runner publishes, not the request
 			if err := account.JSON("GET", "/api/history", nil, &h); err != nil {
 				t.Fatal(err)
 			}
@@ -323,7 +324,7 @@ func listCertificates(t *testing.T, account, other *Account) {
 		Certificates []certificate.Record `json:"certificates"`
 		NextBefore   *string              `json:"next_before"`
 	}
-	WaitFor(t, func() bool {
+	wait.Until(t, "five certificates are listed", func() bool {
 		var all page
 		if err := account.JSON("GET", "/api/certificates", nil, &all); err != nil {
 			t.Fatal(err)
@@ -783,7 +784,7 @@ func certificateOffline(t *testing.T, account *Account) {
 	for declaration, export := range map[string]string{"addComm": "judge/addComm", "thm": "reject/bogus1"} {
 		p := account.prove(t, jobBody{"export": leanExport(t, export), "declarations": []string{declaration}})
 		address := "/api/certificates/" + p.CertificateID
-		WaitFor(t, func() bool { return account.JSON("GET", address+"/inclusion", nil, nil) == nil })
+		wait.Until(t, "the certificate is in the transparency log", func() bool { return account.JSON("GET", address+"/inclusion", nil, nil) == nil })
 		save(t, account, address+"/public", file("certificate.json"))
 		save(t, account, address+"/inclusion", file("inclusion.json"))
 		save(t, account, "/.well-known/transparency-log.json", file("log.json"))

@@ -21,6 +21,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"reckon/test/wait"
 )
 
 const (
@@ -144,7 +146,7 @@ func TestProxies(t *testing.T) {
 				}
 			})
 			address := "127.0.0.1:" + port
-			WaitFor(t, func() bool {
+			wait.Until(t, "the proxy accepts connections", func() bool {
 				c, err := net.DialTimeout("tcp", address, time.Second)
 				if err == nil {
 					_ = c.Close()
@@ -186,7 +188,7 @@ func TestUntrustedProxyIsNamed(t *testing.T) {
 		postTo(t, http.DefaultClient, server.URL+"/auth/login", `{}`, "9.9.9.9")
 	}
 	const remedy = "--trusted-proxies 127.0.0.1/32"
-	WaitFor(t, func() bool {
+	wait.Until(t, "the log names the remedy", func() bool {
 		return strings.Contains(server.Output(), remedy) && strings.Contains(server.Output(), "Integrate[")
 	})
 	if n := strings.Count(server.Output(), remedy); n != 1 {

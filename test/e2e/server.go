@@ -365,15 +365,3 @@ func statusOf(err error) (status int, code string) {
 	}
 	return http.StatusOK, ""
 }
-
-// WaitFor waits for a condition that must come true.
-func WaitFor(t testing.TB, condition func() bool) {
-	t.Helper()
-	deadline := time.Now().Add(startTimeout)
-	for !condition() {
-		if time.Now().After(deadline) {
-			t.Fatal("waited in vain")
-		}
-		time.Sleep(10 * time.Millisecond)
-	}
-}

@@ -28,6 +28,7 @@ import (
 	"time"
 
 	"reckon/domain/receipt"
+	"reckon/test/wait"
 )
 
 var soakFor = flag.Duration("soak", 0, "how long TestSoak goes on; 0: a few seconds")
@@ -249,19 +250,19 @@ func TestSoak(t *testing.T) {
 // most are the highest of counts taken when nothing is evaluated any more: connections, and the processes that are forked beforehand,
 // come and go by one or two.
 func (s *soak) most() (most counts) {
-	WaitFor(s.t, func() bool { return s.server.counts(s.t).busy == 0 })
+	wait.Until(s.t, "no worker is busy", func() bool { return s.server.counts(s.t).busy == 0 })
 	for range 20 {
 		c := s.server.counts(s.t)
 		most.goroutines, most.descriptors, most.processes = max(most.goroutines, c.goroutines), max(most.descriptors, c.descriptors), max(most.processes, c.processes)
 		most.heapMiB, most.residentMiB = max(most.heapMiB, c.heapMiB), max(most.residentMiB, c.residentMiB)
-		time.Sleep(20 * time.Millisecond)
+		wait.Pace(20 * time.Millisecond)
 	}
 	return most
 }
 
 // back waits until no more is there than before, and returns what there is in the end.
 func (s *soak) back(before counts) (c counts) {
-	for deadline := time.Now().Add(2 * time.Minute); ; time.Sleep(20 * time.Millisecond) {
+	for deadline := time.Now().Add(2 * time.Minute); ; wait.Pace(20 * time.Millisecond) {
 		if c = s.server.counts(s.t); !c.over(before) || time.Now().After(deadline) {
 			return c
 		}
@@ -290,7 +291,7 @@ func (s *soak) run(length time.Duration) {
 				random := rand.New(rand.NewPCG(uint64(i), uint64(client))) //nolint:gosec // which request comes next is no secret
 				for time.Now().Before(until) {
 					s.ask(a, client, random)
-					time.Sleep(time.Duration(random.IntN(40)) * time.Millisecond) // a client's own pace; nothing is waited for
+					wait.Pace(time.Duration(random.IntN(40)) * time.Millisecond) // a client's own pace; nothing is waited for
 				}
 			})
 		}
@@ -314,7 +315,7 @@ func sessionOf(client int) string { return fmt.Sprint("s", client/2) }
 func (s *soak) kill(until time.Time) {
 	random := rand.New(rand.NewPCG(1, 1)) //nolint:gosec // which one is killed is no secret
 	for n := 1; ; n++ {
-		time.Sleep(min(500*time.Millisecond, time.Until(until))) // the pace of the kills; nothing is waited for
+		wait.Pace(min(500*time.Millisecond, time.Until(until))) // the pace of the kills; nothing is waited for
 		if !time.Now().Before(until) {
 			return
 		}
@@ -358,7 +359,7 @@ func (s *soak) ask(a *soaker, client int, random *rand.Rand) {
 		a.left[expression] = true
 		a.mu.Unlock()
 		leave := a.start(s.t, expression, "")
-		time.Sleep(time.Duration(random.IntN(60)) * time.Millisecond) // when it goes away is its own affair
+		wait.Pace(time.Duration(random.IntN(60)) * time.Millisecond) // when it goes away is its own affair
 		leave()
 		return
 	}
@@ -375,7 +376,7 @@ func (s *soak) ask(a *soaker, client int, random *rand.Rand) {
 		return
 	}
 	if s.hear(a, body["expression"], result, response, content, time.Since(sent)) {
-		time.Sleep(200 * time.Millisecond) // it may come again sooner than it was told, but not at once
+		wait.Pace(200 * time.Millisecond) // it may come again sooner than it was told, but not at once
 	}
 }
 

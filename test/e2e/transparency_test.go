@@ -10,6 +10,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"reckon/test/wait"
 )
 
 const transparencyOrigin = "reckon.example/transparency"
@@ -66,8 +68,8 @@ func TestTransparency(t *testing.T) {
 		t.Fatalf("%+v %v", log, err)
 	}
 	first := account.evaluate(t, "1+1", "")
-	wait := func(run int64) {
-		WaitFor(t, func() bool {
+	awaitInclusion := func(run int64) {
+		wait.Until(t, "the receipt is in the transparency log", func() bool {
 			err := account.JSON("GET", fmt.Sprintf("/api/receipts/%d/inclusion", run), nil, nil)
 			if refused := (*StatusError)(nil); errors.As(err, &refused) && refused.Code == "not_yet_in_transparency_log" {
 				return false
@@ -75,7 +77,7 @@ func TestTransparency(t *testing.T) {
 			return err == nil
 		})
 	}
-	wait(first.RunID)
+	awaitInclusion(first.RunID)
 	file := func(name string) string { return filepath.Join(kept, name) }
 	save(t, account, "/transparency/checkpoint", file("older"))
 	save(t, account, "/.well-known/service-keys.json", file("keys.json"))
@@ -88,7 +90,7 @@ func TestTransparency(t *testing.T) {
 	server = Start(t, data, append(settings, "--witness", key+" "+address, "--witness-quorum", "1")...)
 	account.URL = server.URL
 	second := account.evaluate(t, "Integrate[x, x]", "")
-	wait(second.RunID)
+	awaitInclusion(second.RunID)
 	kill()
 	again, _, killOther := startWitness(t, folder, log.Keys[0].Key)
 	if again != key {
@@ -122,7 +124,7 @@ func TestTransparency(t *testing.T) {
 	_, other, _ := startWitness(t, folder, log.Keys[0].Key)
 	server = Start(t, data, append(settings, "--witness", key+" "+other, "--witness-quorum", "1")...)
 	account.URL = server.URL
-	wait(third.RunID)
+	awaitInclusion(third.RunID)
 	if status := server.Interrupt(); status != 0 {
 		t.Fatalf("%d\n%s", status, server.Output())
 	}

@@ -20,6 +20,7 @@ import (
 	"reckon/domain"
 	"reckon/domain/event"
 	"reckon/eventstore"
+	"reckon/test/wait"
 )
 
 // try runs `reckon try` on a data folder.
@@ -128,7 +129,7 @@ func leavesNothing(t *testing.T, server *Server) {
 		t.Fatal(err)
 	}
 	defer func() { _ = db.Close() }()
-	WaitFor(t, func() bool { // a session ends with its connection, which the server may notice a moment later
+	wait.Until(t, "the session has ended", func() bool { // a session ends with its connection, which the server may notice a moment later
 		sessions := -1
 		if err := db.QueryRow("SELECT count(*) FROM identity_sessions").Scan(&sessions); err != nil {
 			t.Fatal(err)
@@ -199,7 +200,7 @@ func TestTryEndsWithItsServer(t *testing.T) {
 	if err := command.Start(); err != nil {
 		t.Fatal(err)
 	}
-	WaitFor(t, func() bool { _, err := os.Stat(filepath.Join(data, "settings.json")); return err == nil }) // it serves
+	wait.Until(t, "it serves", func() bool { _, err := os.Stat(filepath.Join(data, "settings.json")); return err == nil }) // it serves
 	if err := command.Process.Signal(syscall.SIGINT); err != nil {
 		t.Fatal(err)
 	}

@@ -15,6 +15,7 @@ import (
 	"reckon/domain/token"
 	"reckon/eventstore"
 	"reckon/test/e2e"
+	"reckon/test/wait"
 )
 
 // TestAClosedAccountEnds: from the answer on no credential is accepted, in any process. What the account had ends although the first
@@ -31,7 +32,7 @@ func TestAClosedAccountEnds(t *testing.T) {
 		must(t, a.JSON("POST", "/api/jobs", map[string]any{"expression": "While[True]", "timeout_ms": 50_000}, nil))
 	}
 	log := connect(t, in.log)
-	until(t, "two jobs run", func() bool {
+	wait.Until(t, "two jobs run", func() bool {
 		running := 0
 		for _, of := range read(t, log).jobs {
 			if of.state.Status == job.Running {
@@ -59,7 +60,7 @@ func TestAClosedAccountEnds(t *testing.T) {
 	in.headless("react").kill()
 	in.headless("react")
 	var ended *leftovers
-	until(t, "everything has ended", func() bool {
+	wait.Until(t, "everything has ended", func() bool {
 		ended = leftoversOf(t, log)
 		return ended.jobs == 0 && ended.sessions == 0 && ended.tokens == 0 && cookieOf(t, one, a.Email, password) == ""
 	})
@@ -118,14 +119,14 @@ func TestAClosedAccountsStateVectorsGo(t *testing.T) {
 	}
 	ending := in.headless("react")
 	log := connect(t, in.log)
-	until(t, "only his token lives", func() bool { return leftoversOf(t, log).tokens == 1 })
+	wait.Until(t, "only his token lives", func() bool { return leftoversOf(t, log).tokens == 1 })
 	ending.kill()
 	if len(filesOf(anna)) != 2 {
 		t.Error("files went although somebody held their lock")
 	}
 	must(t, unix.Flock(int(lock.Fd()), unix.LOCK_UN))
 	in.headless("react")
-	until(t, "her files and her address are gone", func() bool { return len(filesOf(anna)) == 0 && cookieOf(t, one, anna.Email, password) == "" })
+	wait.Until(t, "her files and her address are gone", func() bool { return len(filesOf(anna)) == 0 && cookieOf(t, one, anna.Email, password) == "" })
 	if len(filesOf(bert)) != 1 {
 		t.Error("his file went with hers")
 	}

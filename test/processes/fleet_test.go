@@ -22,6 +22,7 @@ import (
 	"reckon/projections/projectiontest"
 	"reckon/runners"
 	"reckon/test/processes/fleet"
+	"reckon/test/wait"
 )
 
 const (
@@ -68,16 +69,6 @@ func done(output string) (runners.End, error) {
 	return runners.End{Status: job.Succeeded, Outcome: job.Outcome{Output: event.Inline(output)}}, nil
 }
 
-// until waits for a condition of the log.
-func until(t *testing.T, what string, done func() bool) {
-	t.Helper()
-	for deadline := time.Now().Add(time.Minute); !done(); time.Sleep(2 * time.Millisecond) {
-		if time.Now().After(deadline) {
-			t.Fatalf("never: %s", what)
-		}
-	}
-}
-
 func submit(t *testing.T, f *fleet.Fleet, account, payload string, concurrent int) string {
 	t.Helper()
 	id, err := f.Submit(t.Context(), account, payload, concurrent)
@@ -98,7 +89,7 @@ func state(t *testing.T, f *fleet.Fleet, id string) job.State {
 
 func untilStatus(t *testing.T, f *fleet.Fleet, id string, status job.Status) job.State {
 	t.Helper()
-	until(t, "job "+string(status), func() bool { return state(t, f, id).Status == status })
+	wait.Until(t, "job "+string(status), func() bool { return state(t, f, id).Status == status })
 	return state(t, f, id)
 }
 
@@ -128,7 +119,7 @@ func TestEveryJobOnceWithinLimits(t *testing.T) {
 		}
 	}
 	doomed = f.Start(fatal)
-	until(t, "the doomed runner has jobs", func() bool { return claims(t, f) > 0 })
+	wait.Until(t, "the doomed runner has jobs", func() bool { return claims(t, f) > 0 })
 	f.Start(options)
 	f.Start(options)
 	for _, id := range ids {
@@ -457,7 +448,7 @@ func TestWhatHasNoRoomStaysQueued(t *testing.T) {
 			for _, id := range waiting {
 				untilStatus(t, f, id, job.Succeeded)
 			}
-			until(t, "the end of the first", func() bool { return state(t, f, first).Terminal() })
+			wait.Until(t, "the end of the first", func() bool { return state(t, f, first).Terminal() })
 			checkLog(t, f)
 		})
 	}

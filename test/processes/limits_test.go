@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"reckon/test/e2e"
+	"reckon/test/wait"
 )
 
 // mostAttempts is how often is tried what a busy machine may spoil, a second apart.
@@ -89,7 +90,7 @@ func TestLimitsAcrossFourProcesses(t *testing.T) {
 			break
 		}
 		t.Logf("%d answered; the minute was from %s to %s", answered, first, again)
-		time.Sleep(time.Second) // what counts alone asks again after a while
+		wait.Pace(time.Second) // what counts alone asks again after a while
 	}
 
 	// Sessions of names of their own, opened at once; five evaluations a minute allow no more tries than that.
@@ -117,7 +118,7 @@ func TestLimitsAcrossFourProcesses(t *testing.T) {
 			t.Errorf("%d live sessions on a plan with 2", n)
 			break
 		}
-		time.Sleep(time.Second)
+		wait.Pace(time.Second)
 	}
 
 	// While the database is away each process counts alone, and says so.
@@ -139,7 +140,7 @@ func TestLimitsAcrossFourProcesses(t *testing.T) {
 		} else if attempt == 60 {
 			t.Fatalf("%d answers: the processes do not count together again", n)
 		}
-		time.Sleep(time.Second)
+		wait.Pace(time.Second)
 	}
 }
 

@@ -23,6 +23,7 @@ import (
 	"reckon/domain/session"
 	"reckon/eventstore/node"
 	"reckon/test/e2e"
+	"reckon/test/wait"
 )
 
 // What an operator does to processes, and what their callers see of it.
@@ -48,7 +49,7 @@ func begin(t *testing.T, caller, owner *e2e.Account, expression string) *pending
 		defer close(p.ended)
 		p.evaluated, p.err = inSession(caller, expression)
 	}()
-	until(t, "the owner computes", func() bool {
+	wait.Until(t, "the owner computes", func() bool {
 		var list struct {
 			Sessions []struct {
 				SessionID string `json:"session_id"`
@@ -81,7 +82,7 @@ func freeze(t *testing.T, s *e2e.Server) {
 	t.Helper()
 	signal(t, s, syscall.SIGSTOP)
 	t.Cleanup(func() { _ = syscall.Kill(s.PID(), syscall.SIGCONT) })
-	until(t, "it is frozen", func() bool {
+	wait.Until(t, "it is frozen", func() bool {
 		threads, err := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/stat", s.PID()))
 		must(t, err)
 		return !slices.ContainsFunc(threads, func(file string) bool {
@@ -255,7 +256,7 @@ func TestRollingRestart(t *testing.T) {
 	front := httptest.NewServer(b)
 	defer front.Close()
 	defer askReadiness(b)()
-	until(t, "both are ready", func() bool { return b.ready() == 2 })
+	wait.Until(t, "both are ready", func() bool { return b.ready() == 2 })
 
 	alice := servers[0].NewAccount("alice@example.com")
 	alice.URL = front.URL
@@ -283,7 +284,7 @@ func TestRollingRestart(t *testing.T) {
 		before := answered.Load()
 		replacement := in.api("api")
 		b.add(t, replacement.URL)
-		until(t, "the replacement is ready", func() bool { return b.ready() == 3 })
+		wait.Until(t, "the replacement is ready", func() bool { return b.ready() == 3 })
 		signal(t, old, syscall.SIGTERM)
 		if status := old.Wait(); status != 0 {
 			t.Errorf("server %d ends with %d:\n%s", i, status, old.Output())
@@ -291,7 +292,7 @@ func TestRollingRestart(t *testing.T) {
 		b.mu.Lock()
 		delete(b.asked, old.URL)
 		b.mu.Unlock()
-		until(t, "requests are answered", func() bool { return answered.Load() > before+clients || t.Failed() })
+		wait.Until(t, "requests are answered", func() bool { return answered.Load() > before+clients || t.Failed() })
 	}
 	close(ended)
 	working.Wait()
@@ -310,7 +311,7 @@ func TestIdleLogDoesNotGrow(t *testing.T) {
 	alice := server.NewAccount("alice@example.com")
 	_, err := inSession(alice, "x = 1")
 	must(t, err)
-	time.Sleep(60 * interval) // the time in which nothing may be written
+	wait.Pace(60 * interval) // the time in which nothing may be written
 	if again, err := inSession(alice, "x"); err != nil || again.Result != "1" || len(again.Warnings) > 0 {
 		t.Errorf("after %v: %+v, %v", 60*interval, again, err)
 	}
@@ -379,7 +380,7 @@ func TestOutagesAreQuiet(t *testing.T) {
 		_ = response.Body.Close()
 		return response.StatusCode == http.StatusOK
 	}
-	until(t, "it works", works)
+	wait.Until(t, "it works", works)
 	for _, outage := range []struct {
 		of        string
 		cut, mend func()
@@ -403,7 +404,7 @@ func TestOutagesAreQuiet(t *testing.T) {
 			}
 		}
 		outage.mend()
-		until(t, "it works after "+outage.of+" was away", works)
+		wait.Until(t, "it works after "+outage.of+" was away", works)
 		output := strings.Split(server.Output(), "\n")[before:]
 		seconds := int(time.Since(begun)/time.Second) + 1
 		lines, again := len(output)-1, map[string]int{}

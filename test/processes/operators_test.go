@@ -30,6 +30,7 @@ import (
 	"reckon/eventstore"
 	"reckon/internal/keyring"
 	"reckon/test/e2e"
+	"reckon/test/wait"
 )
 
 // setting is the value of a flag that all processes share.
@@ -205,7 +206,7 @@ func TestKeysAreRotatedForEveryServer(t *testing.T) {
 		t.Fatalf("keys %v, want %s activated", kids, second)
 	}
 	for _, s := range []*e2e.Server{one, two} {
-		until(t, "both seal with the new key", func() bool { return sealedWith(t, alice, s) == second })
+		wait.Until(t, "both seal with the new key", func() bool { return sealedWith(t, alice, s) == second })
 		if status, away := readyz(t, s); status != 200 || len(away) > 0 {
 			t.Errorf("readyz: %d, away %v", status, away)
 		}
@@ -231,7 +232,7 @@ func TestKeysAreRotatedForEveryServer(t *testing.T) {
 	private, err := os.ReadFile(filepath.Join(folder, second+".pem"))
 	must(t, err)
 	must(t, os.WriteFile(filepath.Join(ownKeys, second+".pem"), private, 0o600))
-	until(t, "the third server is ready", func() bool { status, _ := readyz(t, three); return status == 200 })
+	wait.Until(t, "the third server is ready", func() bool { status, _ := readyz(t, three); return status == 200 })
 	if kid := sealedWith(t, alice, three); kid != second {
 		t.Errorf("it seals with %s", kid)
 	}
@@ -246,7 +247,7 @@ func TestKeysAreRotatedForEveryServer(t *testing.T) {
 	if done := rotate(t, 0, dataOne, commands.KeyActivated); done.KID != third {
 		t.Errorf("%+v, want %s", done, third)
 	}
-	until(t, "the server that runs follows", func() bool { return sealedWith(t, alice, two) == third })
+	wait.Until(t, "the server that runs follows", func() bool { return sealedWith(t, alice, two) == third })
 	if report := operate(t, 0, "", "keys", "list", "--data", dataOne); strings.Contains(report, "not in") || strings.Count(report, "active") != 1 {
 		t.Errorf("keys list:\n%s", report)
 	}

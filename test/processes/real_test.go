@@ -25,6 +25,7 @@ import (
 	"reckon/runners"
 	"reckon/runners/kinds"
 	"reckon/test/e2e"
+	"reckon/test/wait"
 )
 
 func TestMain(m *testing.M) {
@@ -205,8 +206,7 @@ func TestJobsSurviveKilledRunners(t *testing.T) {
 // settle reads the books until nothing is open in them.
 func settle(t *testing.T, log *eventstore.Store) *books {
 	t.Helper()
-	least, since := math.MaxInt, time.Now()
-	for ; ; time.Sleep(500 * time.Millisecond) {
+	for least, since := math.MaxInt, time.Now(); ; wait.Pace(500 * time.Millisecond) { // each look reads the whole log
 		b := read(t, log)
 		open := b.open()
 		if len(open) == 0 {
@@ -309,7 +309,7 @@ func submitAll(t *testing.T, seed int, clients []*e2e.Account, each int) {
 			answers[0] = answers[n]
 		}
 		if i%7 == 0 {
-			time.Sleep(time.Duration(random.IntN(300)) * time.Millisecond) // some still wait, some run, some have ended
+			wait.Pace(time.Duration(random.IntN(300)) * time.Millisecond) // some still wait, some run, some have ended
 			if err := clients[random.IntN(2)].JSON("DELETE", "/api/jobs/"+answers[0].JobID, nil, nil); err != nil {
 				t.Errorf("cancel: %v", err)
 			}
@@ -481,7 +481,7 @@ func TestOperatorStopsARunner(t *testing.T) {
 	alice := api.NewAccount("alice@example.com")
 	var submitted jobView
 	must(t, alice.JSON("POST", "/api/jobs", map[string]any{"expression": "While[True]", "timeout_ms": 30_000}, &submitted))
-	until(t, "the job runs", func() bool {
+	wait.Until(t, "the job runs", func() bool {
 		var j jobView
 		must(t, alice.JSON("GET", "/api/jobs/"+submitted.JobID, nil, &j))
 		return j.Status == job.Running
@@ -491,7 +491,7 @@ func TestOperatorStopsARunner(t *testing.T) {
 	if err != nil || status != 0 {
 		t.Errorf("the runner ended with status %d, %v:\n%s", status, err, first.output)
 	}
-	until(t, "another runner has it", func() bool {
+	wait.Until(t, "another runner has it", func() bool {
 		var j jobView
 		must(t, alice.JSON("GET", "/api/jobs/"+submitted.JobID, nil, &j))
 		return j.Status == job.Running && j.Attempt == 2

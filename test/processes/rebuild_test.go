@@ -27,6 +27,7 @@ import (
 	"reckon/projections/pgtest"
 	"reckon/projections/projectiontest"
 	"reckon/test/e2e"
+	"reckon/test/wait"
 )
 
 const (
@@ -112,7 +113,7 @@ func killWhileItBuilds(t *testing.T, arguments []string, db *bun.DB, moment func
 		case <-time.After(time.Millisecond):
 		}
 	}
-	time.Sleep(rand.N(50 * time.Millisecond)) // the place of the kill is to be any
+	wait.Pace(rand.N(50 * time.Millisecond)) // the place of the kill is to be any
 	p.kill()
 	select {
 	case <-ready:

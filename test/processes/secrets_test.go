@@ -11,6 +11,7 @@ import (
 	"reckon/commands"
 	"reckon/domain/receipt"
 	"reckon/test/e2e"
+	"reckon/test/wait"
 )
 
 // TestSecretsAreNotLogged: two real servers that log everything never write a password, a cookie, a token or what authenticates them
@@ -116,7 +117,7 @@ func TestKeysRotateWhileRequestsRun(t *testing.T) {
 			t.Fatalf("%+v, want %s", done, next)
 		}
 		kids = append(kids, next)
-		until(t, "the new key seals", func() bool {
+		wait.Until(t, "the new key seals", func() bool {
 			mu.Lock()
 			defer mu.Unlock()
 			return sealed[next] > 4

@@ -25,6 +25,7 @@ import (
 	"reckon/eventstore/node/eventlog"
 	"reckon/projections/pgtest"
 	"reckon/test/e2e"
+	"reckon/test/wait"
 )
 
 const (
@@ -76,7 +77,7 @@ func TestUpgradeUnderLoad(t *testing.T) {
 	front := httptest.NewServer(b)
 	defer front.Close()
 	defer askReadiness(b)()
-	until(t, "both old servers are ready", func() bool { return b.ready() == 2 })
+	wait.Until(t, "both old servers are ready", func() bool { return b.ready() == 2 })
 
 	l := &load{t: t, front: front.URL, ended: make(chan struct{})}
 	alice := old[0].NewAccount("alice@example.com")
@@ -98,7 +99,7 @@ func TestUpgradeUnderLoad(t *testing.T) {
 		young = append(young, s)
 		there := *alice
 		there.URL = "http://" + host
-		until(t, "a new server answers", func() bool { return readyStatus(there.URL) != 0 })
+		wait.Until(t, "a new server answers", func() bool { return readyStatus(there.URL) != 0 })
 		b.add(t, there.URL)
 		if status := readyStatus(there.URL); status != http.StatusServiceUnavailable {
 			t.Errorf("a new server is ready (%d) before its tables are there", status)
@@ -118,7 +119,7 @@ func TestUpgradeUnderLoad(t *testing.T) {
 	}
 	newProjector, err := launchOther(t, next, other("project,react")...)
 	must(t, err)
-	until(t, "old and new servers are ready", func() bool { return b.ready() == 4 })
+	wait.Until(t, "old and new servers are ready", func() bool { return b.ready() == 4 })
 	l.rounds(roundsBetween)
 	for i, s := range old {
 		signal(t, s, syscall.SIGTERM)
@@ -224,7 +225,7 @@ func (l *load) client(a *e2e.Account, n int) {
 func (l *load) rounds(n int64) {
 	l.t.Helper()
 	before := l.reads.Load()
-	until(l.t, "clients are answered", func() bool { return l.reads.Load() >= before+n || l.t.Failed() })
+	wait.Until(l.t, "clients are answered", func() bool { return l.reads.Load() >= before+n || l.t.Failed() })
 }
 
 // readyStatus is what a server answers about itself; 0: it does not answer yet.

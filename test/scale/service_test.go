@@ -12,6 +12,7 @@ import (
 
 	"reckon/domain/job"
 	"reckon/test/e2e"
+	"reckon/test/wait"
 )
 
 func TestMain(m *testing.M) {
@@ -86,7 +87,7 @@ func TestCostsAreWhatTheServiceWrites(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			e2e.WaitFor(t, func() bool { // its run is appended after its end
+			wait.Until(t, "the receipt of the run is served", func() bool { // its run is appended after its end
 				return a.JSON("GET", fmt.Sprintf("/api/receipts/%d", ended.RunID), nil, nil) == nil
 			})
 		}

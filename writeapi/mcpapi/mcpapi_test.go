@@ -11,7 +11,6 @@ import (
 	"strconv"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/google/jsonschema-go/jsonschema"
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
@@ -22,6 +21,7 @@ import (
 	"reckon/domain/run"
 	"reckon/internal/httpkit"
 	"reckon/test/apitest"
+	"reckon/test/wait"
 	"reckon/writeapi/mcpapi"
 )
 
@@ -352,13 +352,12 @@ func TestCancelling(t *testing.T) {
 // until waits until found is not empty.
 func until(t *testing.T, found func() string) string {
 	t.Helper()
-	for deadline := time.Now().Add(time.Minute); time.Now().Before(deadline); time.Sleep(5 * time.Millisecond) {
-		if text := found(); text != "" {
-			return text
-		}
-	}
-	t.Fatal("it did not come to pass within a minute")
-	return ""
+	var text string
+	wait.Until(t, "a text is found", func() bool {
+		text = found()
+		return text != ""
+	})
+	return text
 }
 
 // TestALostConnectionLeavesTheJob: before 2026-07-28 a connection that ends is no cancellation.

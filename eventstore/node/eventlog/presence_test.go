@@ -14,6 +14,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"reckon/test/wait"
 )
 
 // diskLog opens a log of several segments on the disk.
@@ -526,9 +528,7 @@ func TestSegmentGoneOverDamage(t *testing.T) {
 			if err := os.Remove(segments[1].path); err != nil {
 				t.Fatal(err)
 			}
-			for logged.errors() < 2 {
-				time.Sleep(time.Millisecond)
-			}
+			wait.Until(t, "both errors are logged", func() bool { return logged.errors() >= 2 })
 		}
 		if err := l.Close(); err != nil {
 			t.Error(err)

@@ -13,6 +13,8 @@ import (
 	"testing"
 	"time"
 
+	"reckon/test/wait"
+
 	"github.com/cockroachdb/pebble/v2/vfs"
 	"github.com/google/uuid"
 )
@@ -281,13 +283,10 @@ func TestIndexCatchesUp(t *testing.T) {
 func TestVerificationInTheBackground(t *testing.T) {
 	l := openLog(t, Options{verify: &verification{pause: time.Millisecond, bytesPerSecond: math.MaxInt32}})
 	mustAppend(t, l, "s", Any(), event("1"))
-	for {
+	wait.Until(t, "three passes over two records", func() bool {
 		h := l.Health()
-		if h.Passes >= 3 && h.VerifiedPosition == 2 && !h.LastPass.IsZero() && h.Records == 2 && h.Segments == 1 && h.Bytes > 0 && h.Err == nil {
-			break
-		}
-		time.Sleep(time.Millisecond)
-	}
+		return h.Passes >= 3 && h.VerifiedPosition == 2 && !h.LastPass.IsZero() && h.Records == 2 && h.Segments == 1 && h.Bytes > 0 && h.Err == nil
+	})
 }
 
 func TestVerificationInTheBackgroundFindsDamage(t *testing.T) {

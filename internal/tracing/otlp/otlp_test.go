@@ -10,11 +10,11 @@ import (
 	"net/http/httptest"
 	"strings"
 	"testing"
-	"time"
 
 	"reckon/internal/tracing"
 	"reckon/internal/tracing/otlp"
 	"reckon/test/collector"
+	"reckon/test/wait"
 )
 
 func environment(pairs ...string) func(string) string {
@@ -152,9 +152,7 @@ func TestARefusingCollectorIsLoggedOnce(t *testing.T) {
 		before := export.Refused.Load()
 		end(export.Tracer(), 1)
 		<-refused
-		for export.Refused.Load() == before {
-			time.Sleep(time.Millisecond)
-		}
+		wait.Until(t, "the refusal is counted", func() bool { return export.Refused.Load() > before })
 	}
 	refuse = false // the exporter's goroutine waits for spans
 	end(export.Tracer(), 2)

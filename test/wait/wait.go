@@ -1,0 +1,36 @@
+// Package wait is how tests wait: for a condition, never for an amount of time.
+//
+// TestTestsDoNotSleep in package test allows time.Sleep in tests only where a synctest bubble makes it virtual, and in this package.
+package wait
+
+import (
+	"testing"
+	"time"
+)
+
+const (
+	longest = 5 * time.Minute       // for one condition, on the slowest machine
+	margin  = 10 * time.Second      // before the test run's deadline, so that the failure names the condition
+	finest  = time.Millisecond      // pause between the first looks
+	widest  = 50 * time.Millisecond // pause between later looks, which may be requests
+)
+
+// Until returns once holds does, and fails the test if that does not come about. It looks again after 1 ms, then after pauses that grow to 50 ms.
+func Until(t testing.TB, what string, holds func() bool) {
+	t.Helper()
+	latest := time.Now().Add(longest)
+	if limited, ok := t.(interface{ Deadline() (time.Time, bool) }); ok {
+		if deadline, set := limited.Deadline(); set && deadline.Add(-margin).Before(latest) {
+			latest = deadline.Add(-margin)
+		}
+	}
+	for pause := finest; !holds(); pause = min(pause*5/4, widest) {
+		if time.Now().After(latest) {
+			t.Fatalf("this did not come about: %s", what)
+		}
+		time.Sleep(pause)
+	}
+}
+
+// Pace spends the time that a simulated person, client or fault takes between two of its acts. No assertion may depend on it.
+func Pace(d time.Duration) { time.Sleep(d) }
