@@ -16,6 +16,7 @@ import (
 
 // TestUnguardedServersAreRefused: before anything is sent to them.
 func TestUnguardedServersAreRefused(t *testing.T) {
+	t.Parallel()
 	const address = "esdb://someone:s3cr%2Ft@127.0.0.1:1"
 	for suffix, missing := range map[string]string{
 		"?tls=false": "tls=false", "?tls=false&tlsVerifyCert=true": "tls=false", "?tlsVerifyCert=false": "tlsVerifyCert=false",
@@ -52,6 +53,7 @@ func refused(t *testing.T, address, missing string) {
 
 // TestASocketOfOthersIsRefused: they could hand us a log of theirs, and read what we append.
 func TestASocketOfOthersIsRefused(t *testing.T) {
+	t.Parallel()
 	open := t.TempDir()
 	if err := os.Chmod(open, 0o777|os.ModeSticky); err != nil { // as /tmp is
 		t.Fatal(err)
@@ -81,6 +83,7 @@ func TestASocketOfOthersIsRefused(t *testing.T) {
 
 // TestAddressesKeepTheirPasswords: no message repeats one.
 func TestAddressesKeepTheirPasswords(t *testing.T) {
+	t.Parallel()
 	for _, address := range []string{"esdb://someone:s3cret@host:port", "esdb://someone:s3cret/x@host:1", "http://someone:s3cret@host", "esdb://someone:s3cret%zz@host"} {
 		if err := eventstore.CheckAddress(address); err == nil || strings.Contains(err.Error(), "s3cret") {
 			t.Errorf("%s: %v", address, err)
@@ -103,6 +106,7 @@ func TestAddressesKeepTheirPasswords(t *testing.T) {
 
 // TestASocketsFolderMayHaveAnyName, and what a dead node left there is replaced.
 func TestASocketsFolderMayHaveAnyName(t *testing.T) {
+	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "a b%20?c#d@e:é")
 	if err := os.Mkdir(dir, 0o777); err != nil {
 		t.Fatal(err)

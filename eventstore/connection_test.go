@@ -35,6 +35,7 @@ func TestSearchingLeavesNothing(t *testing.T) {
 
 // A read that has an end does not wait for ever for a server, as a subscription does.
 func TestReadsEndWithoutAServer(t *testing.T) {
+	t.Parallel()
 	c, err := newConnection(Config{Connection: "unix:" + filepath.Join(t.TempDir(), "nobody"), Logger: slog.New(slog.DiscardHandler)})
 	if err != nil {
 		t.Fatal(err)

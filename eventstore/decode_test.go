@@ -20,6 +20,7 @@ import (
 // TestDecodesAsEncodingJSON: whatever bytes are stored, the decoder of the log and encoding/json, which decodes events
 // within events, make the same of them or both refuse.
 func TestDecodesAsEncodingJSON(t *testing.T) {
+	t.Parallel()
 	catalogue := domain.Catalogue()
 	rapid.Check(t, func(t *rapid.T) {
 		name := rapid.SampledFrom(catalogue.Names()).Draw(t, "type")
@@ -64,6 +65,7 @@ func source(t *testing.T, n int, end error) func() (Raw, error) {
 
 // TestDecodeAheadKeepsTheOrder: what is read ahead is yielded whole and in order, then the error that ended it.
 func TestDecodeAheadKeepsTheOrder(t *testing.T) {
+	t.Parallel()
 	codec := NewCodec(domain.Catalogue())
 	for _, n := range []int{0, 1, chunkEvents, 20*chunkEvents + 7} {
 		var reading sync.WaitGroup
@@ -84,6 +86,7 @@ func TestDecodeAheadKeepsTheOrder(t *testing.T) {
 
 // TestDecodeAheadEnds: when the consumer stops, or the context ends, nothing goes on.
 func TestDecodeAheadEnds(t *testing.T) {
+	t.Parallel()
 	codec := NewCodec(domain.Catalogue())
 	ctx, cancel := context.WithCancel(t.Context())
 	var reading sync.WaitGroup

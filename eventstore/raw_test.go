@@ -30,6 +30,7 @@ func rawTexts(t *testing.T, events func(func(eventstore.Raw, error) bool), most 
 
 // TestRawReads: events come as they are stored, those outside the catalogue too, from either end, and narrowed while live.
 func TestRawReads(t *testing.T) {
+	t.Parallel()
 	store := connect(t, startNode(t, t.TempDir(), "").ConnectionString(), storetest.WiderCatalogue())
 	if _, err := store.LogID(t.Context()); err != nil {
 		t.Fatal(err)

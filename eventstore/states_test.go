@@ -43,6 +43,7 @@ func twoProcesses(t *testing.T) (address string, processes [2]*eventstore.Store)
 
 // TestAKeptStateNoticesADeletedStream: what a process knew is gone; what was written then counts alone.
 func TestAKeptStateNoticesADeletedStream(t *testing.T) {
+	t.Parallel()
 	listening := startNode(t, t.TempDir(), freeAddress(t)).ConnectionString()
 	processes := [2]*eventstore.Store{connect(t, listening, domain.Catalogue()), connect(t, listening, domain.Catalogue())}
 	must := func(err error) {
@@ -85,6 +86,7 @@ func TestAKeptStateNoticesADeletedStream(t *testing.T) {
 
 // TestARevokedTokenIsRefused by a process that knows it well, from the moment that another one has revoked it.
 func TestARevokedTokenIsRefused(t *testing.T) {
+	t.Parallel()
 	_, processes := twoProcesses(t)
 	for n := range 10 {
 		id := fmt.Sprint("token", n)
@@ -157,6 +159,7 @@ func stepDay(state, input, output any) (bool, any) {
 }
 
 func TestTwoProcessesAreLinearizable(t *testing.T) {
+	t.Parallel()
 	const clients, operations = 6, 50
 	_, processes := twoProcesses(t)
 	jobs := [2]*commands.Jobs{{Store: processes[0]}, {Store: processes[1]}}

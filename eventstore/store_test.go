@@ -27,12 +27,14 @@ import (
 var quiet = slog.New(slog.DiscardHandler)
 
 func TestContractOnNode(t *testing.T) {
+	t.Parallel()
 	n := startNode(t, t.TempDir(), "")
 	storetest.Run(t, func(t *testing.T) storetest.Opened { return both(t, n.ConnectionString()) })
 }
 
 // TestContractOnSecureNode reaches the node as a server elsewhere is reached: over TLS, as a user.
 func TestContractOnSecureNode(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	n, err := node.Open(node.Config{Dir: dir, Logger: quiet, Secure: &node.Secure{Listen: "127.0.0.1:0", AdminPassword: "a password of admin", OpsPassword: "a password of ops"}})
 	if err != nil {
@@ -47,25 +49,30 @@ func TestContractOnSecureNode(t *testing.T) {
 // TestContractOnServer runs on the EventStoreDB or KurrentDB that
 // RECKON_TEST_EVENTSTORE names (esdb://…), else on one in Docker.
 func TestContractOnServer(t *testing.T) {
+	t.Parallel()
 	address := serverAddress(t)
 	storetest.Run(t, func(t *testing.T) storetest.Opened { return both(t, address) })
 }
 
 func TestGroupsContractOnNode(t *testing.T) {
+	t.Parallel()
 	storetest.RunGroups(t, startNode(t, t.TempDir(), "127.0.0.1:0").ConnectionString())
 }
 
 // TestGroupsContractOnServer runs where TestContractOnServer does.
 func TestGroupsContractOnServer(t *testing.T) {
+	t.Parallel()
 	storetest.RunGroups(t, serverAddress(t))
 }
 
 func TestIndexesContractOnNode(t *testing.T) {
+	t.Parallel()
 	storetest.RunIndexes(t, startNode(t, t.TempDir(), "127.0.0.1:0").ConnectionString())
 }
 
 // TestIndexesContractOnServer runs where TestContractOnServer does; the server's system projections must run.
 func TestIndexesContractOnServer(t *testing.T) {
+	t.Parallel()
 	storetest.RunIndexes(t, serverAddress(t))
 }
 
@@ -150,6 +157,7 @@ func note(text string) []event.Proposed {
 }
 
 func TestConnectWaitsForTheServer(t *testing.T) {
+	t.Parallel()
 	address := freeAddress(t)
 	connection := "esdb://" + address + "?tls=false"
 	short, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
@@ -174,6 +182,7 @@ func TestConnectWaitsForTheServer(t *testing.T) {
 // TestServerRestart: writers, readers and a subscription live through a server
 // that stops and starts again; every acknowledged event is there once, in order.
 func TestServerRestart(t *testing.T) {
+	t.Parallel()
 	const writers, each, restarts = 4, 60, 3
 	dir, address := t.TempDir(), freeAddress(t)
 	n := startNode(t, dir, address)
@@ -238,6 +247,7 @@ func TestServerRestart(t *testing.T) {
 
 // TestNoServer: a call ends with its context, and says that nobody knows.
 func TestNoServer(t *testing.T) {
+	t.Parallel()
 	dir, address := t.TempDir(), freeAddress(t)
 	n := startNode(t, dir, address)
 	store := connect(t, n.ConnectionString(), storetest.Catalogue())
@@ -266,6 +276,7 @@ func TestNoServer(t *testing.T) {
 
 // TestDamagedLog: whoever meets a damaged record is told at once that the log is away, with the reason.
 func TestDamagedLog(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	store := connect(t, startNode(t, dir, "127.0.0.1:0").ConnectionString(), storetest.Catalogue())
 	for _, text := range []string{"sound", "damaged"} {
@@ -313,6 +324,7 @@ func TestDamagedLog(t *testing.T) {
 // asked for, over a restart too, and then where the log ends; of what comes
 // later every position.
 func TestSubscriptionByName(t *testing.T) {
+	t.Parallel()
 	const appends, others = 300, 9
 	dir, address := t.TempDir(), freeAddress(t)
 	n := startNode(t, dir, address)
@@ -385,6 +397,7 @@ func TestSubscriptionByName(t *testing.T) {
 // TestCloseWhileSubscriptionsOpen: a subscription whose context ends while it is being opened goes on with the client in the
 // background; the client must stay open for it (closing one in use panics).
 func TestCloseWhileSubscriptionsOpen(t *testing.T) {
+	t.Parallel()
 	n := startNode(t, t.TempDir(), "")
 	for range 50 {
 		store, err := eventstore.Connect(t.Context(), eventstore.Config{Connection: n.ConnectionString(), Insecure: true, Catalogue: storetest.Catalogue(), Logger: quiet})

@@ -61,6 +61,7 @@ func (l *ledger) pay(accountID string, n int) {
 
 // TestSubscriptionsProjection: what is due is what the deciders say.
 func TestSubscriptionsProjection(t *testing.T) {
+	t.Parallel()
 	projectiontest.Databases(t, projections.Open, func(t *testing.T, db *bun.DB) {
 		subscriptions := projections.New(db, nil).Subscriptions
 		l := newLedger(t)
@@ -141,6 +142,7 @@ func TestSubscriptionsProjection(t *testing.T) {
 }
 
 func TestInvoicesProjection(t *testing.T) {
+	t.Parallel()
 	projectiontest.Databases(t, projections.Open, func(t *testing.T, db *bun.DB) {
 		invoices := projections.New(db, nil).Invoices
 		l := newLedger(t)

@@ -88,6 +88,7 @@ func derivedBurst(b burst.Timeline) storedBurst {
 // TestBurstRowsAreTheDerivation: rows written event by event are those of deriving all bursts from the whole log, for 10,000 random
 // logs on SQLite and 500 on PostgreSQL (60 in short mode), each applied twice and in batches of any size.
 func TestBurstRowsAreTheDerivation(t *testing.T) {
+	t.Parallel()
 	projectiontest.Databases(t, projections.Open, func(t *testing.T, db *bun.DB) {
 		projection := projections.New(db, nil).Bursts.Projection()
 		if err := projection.Create(t.Context(), db); err != nil {
@@ -189,6 +190,7 @@ func applyBursts(t rapid.TB, db *bun.DB, p engine.Projection, log []event.Record
 
 // TestEveryActivityIsProjected: the read model has a handler for what the derivation reads.
 func TestEveryActivityIsProjected(t *testing.T) {
+	t.Parallel()
 	for _, name := range burst.EventNames() {
 		if _, declared := domain.Catalogue()[name]; !declared {
 			t.Errorf("%s is declared nowhere", name)
@@ -213,6 +215,7 @@ func burstLog(offsets ...time.Duration) *projectiontest.Log {
 }
 
 func TestBurstsAreRead(t *testing.T) {
+	t.Parallel()
 	projectiontest.Databases(t, projections.Open, func(t *testing.T, db *bun.DB) {
 		bursts := projections.New(db, nil).Bursts
 		apart, joined := burstLog(0, second, 480*second, 481*second, -time.Minute*24*60*8), burstLog(0, second, 480*second, 481*second, -time.Minute*24*60*8)
@@ -286,6 +289,7 @@ func TestBurstsAreRead(t *testing.T) {
 
 // TestTheWindowCutsNoBurst: the newest activities select bursts, and each is whole.
 func TestTheWindowCutsNoBurst(t *testing.T) {
+	t.Parallel()
 	if testing.Short() {
 		t.Skip("5,000 activities one by one, and nothing at the same time")
 	}
@@ -333,6 +337,7 @@ func TestTheWindowCutsNoBurst(t *testing.T) {
 }
 
 func TestBadPagesOfBursts(t *testing.T) {
+	t.Parallel()
 	projectiontest.Databases(t, projections.Open, func(t *testing.T, db *bun.DB) {
 		bursts := projections.New(db, nil).Bursts
 		if err := bursts.Projection().Create(t.Context(), db); err != nil {

@@ -19,6 +19,7 @@ func (l *jobLog) certify(id, account string, verdict certificate.Verdict, aboutR
 }
 
 func TestCertificatesAreListedNewestFirst(t *testing.T) {
+	t.Parallel()
 	projectiontest.Databases(t, projections.Open, func(t *testing.T, db *bun.DB) {
 		models := projections.New(db, nil)
 		log := newJobLog()
@@ -65,6 +66,7 @@ func TestCertificatesAreListedNewestFirst(t *testing.T) {
 }
 
 func TestHistoryShowsTheCertificateOfARun(t *testing.T) {
+	t.Parallel()
 	projectiontest.Databases(t, projections.Open, func(t *testing.T, db *bun.DB) {
 		models := projections.New(db, nil)
 		for name, c := range map[string]struct {

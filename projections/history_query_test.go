@@ -130,6 +130,7 @@ var historyRandom = flag.Int("history.random", 10, "combinations of any number o
 // TestHistoryFiltersAgainstPlainScan: every filter and every pair of filters, and all together at random, answer what a look at every
 // run answers, in the same order; pages join without a gap.
 func TestHistoryFiltersAgainstPlainScan(t *testing.T) {
+	t.Parallel()
 	random := rand.New(rand.NewPCG(15, 2))
 	past, events := pastOf(random, 6000)
 	days := []string{"2026-08-01", "2026-08-04", "1969-12-31", "9999-12-31"}
@@ -270,6 +271,7 @@ func checkPagesJoin(t *testing.T, history *projections.History, past []plainRun,
 // TestShortTextsAreFoundBeyondTheSearchedRuns: pages of any limit together have every run with a text that no index finds, in runs that no
 // page looks at all of.
 func TestShortTextsAreFoundBeyondTheSearchedRuns(t *testing.T) {
+	t.Parallel()
 	past, events := pastOf(newRandom(), 13_000) // Alice's: two ends of a search and a rest
 	projectiontest.Databases(t, projections.Open, func(t *testing.T, db *bun.DB) {
 		history := projections.New(db, nil).History
@@ -300,6 +302,7 @@ func TestShortTextsAreFoundBeyondTheSearchedRuns(t *testing.T) {
 // TestPagesAreBoundedInBytes: a result is cut at 4,096 bytes, between characters; a page of long expressions ends early and the next
 // goes on; one run alone is never left out.
 func TestPagesAreBoundedInBytes(t *testing.T) {
+	t.Parallel()
 	long := func(n int, letter string) string { return strings.Repeat(letter, n) }
 	projectiontest.Databases(t, projections.Open, func(t *testing.T, db *bun.DB) {
 		history := projections.New(db, nil).History

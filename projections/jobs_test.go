@@ -75,6 +75,7 @@ func of(kind job.Kind) func(*job.Submission) { return func(s *job.Submission) { 
 func concurrent(n int) func(*job.Submission) { return func(s *job.Submission) { s.Concurrent = n } }
 
 func TestJobsProjection(t *testing.T) {
+	t.Parallel()
 	projectiontest.Databases(t, projections.Open, func(t *testing.T, db *bun.DB) {
 		jobs := projections.New(db, nil).Jobs
 		l := newJobLog()
@@ -222,6 +223,7 @@ func (q *queueTest) wantPlaces(want map[string]int) {
 }
 
 func TestQueueIsFairBetweenAccounts(t *testing.T) {
+	t.Parallel()
 	projectiontest.Databases(t, projections.Open, func(t *testing.T, db *bun.DB) {
 		q := newQueueTest(t, db)
 		for _, id := range []string{"a1", "a2", "a3", "a4"} {
@@ -249,6 +251,7 @@ func TestQueueIsFairBetweenAccounts(t *testing.T) {
 }
 
 func TestQueueProposesWhatARunnerCanDo(t *testing.T) {
+	t.Parallel()
 	projectiontest.Databases(t, projections.Open, func(t *testing.T, db *bun.DB) {
 		q := newQueueTest(t, db)
 		q.queue("proof", alice, of(three))
@@ -260,6 +263,7 @@ func TestQueueProposesWhatARunnerCanDo(t *testing.T) {
 
 // TestQueuePassesOverWhatARunnerHasNoRoomFor: the job keeps its place for others, and is theirs once the reservation is withdrawn.
 func TestQueuePassesOverWhatARunnerHasNoRoomFor(t *testing.T) {
+	t.Parallel()
 	projectiontest.Databases(t, projections.Open, func(t *testing.T, db *bun.DB) {
 		q := newQueueTest(t, db)
 		for _, id := range []string{"large", "small", "later"} {
@@ -282,6 +286,7 @@ func TestQueuePassesOverWhatARunnerHasNoRoomFor(t *testing.T) {
 }
 
 func TestQueueInSessions(t *testing.T) {
+	t.Parallel()
 	projectiontest.Databases(t, projections.Open, func(t *testing.T, db *bun.DB) {
 		q := newQueueTest(t, db)
 		notebook := session.Stream(alice, "notebook")
@@ -315,6 +320,7 @@ func TestQueueInSessions(t *testing.T) {
 // TestProposalsRace: however many runners ask at once, no job is proposed twice
 // and no account gets more than it may run.
 func TestProposalsRace(t *testing.T) {
+	t.Parallel()
 	projectiontest.Databases(t, projections.Open, func(t *testing.T, db *bun.DB) {
 		q := newQueueTest(t, db)
 		for i := range 30 {
@@ -351,6 +357,7 @@ func TestProposalsRace(t *testing.T) {
 }
 
 func TestQueueProjection(t *testing.T) {
+	t.Parallel()
 	projectiontest.Databases(t, projections.Open, func(t *testing.T, db *bun.DB) {
 		q := newQueueTest(t, db)
 		q.queue("1", alice, inSession("s"))

@@ -41,6 +41,7 @@ func (s *statements) AfterQuery(_ context.Context, e *bun.QueryEvent) {
 // TestListQueriesUseIndexes: no question that a list, a place in the queue or a claim asks of a database reads a whole table or
 // sorts an account's rows. What is asked is taken from the questions themselves, so that a new one is judged as well.
 func TestListQueriesUseIndexes(t *testing.T) {
+	t.Parallel()
 	projectiontest.Databases(t, projections.Open, func(t *testing.T, db *bun.DB) {
 		asked := &statements{}
 		models := projections.New(db.WithQueryHook(asked), nil)

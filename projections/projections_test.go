@@ -48,6 +48,7 @@ func evaluated(s run.Subject, answer string) run.Evaluated {
 
 // TestReactionsCheckpointBeyondTheLog: it is removed, so that the reaction starts anew; another reaction's and another log's stay.
 func TestReactionsCheckpointBeyondTheLog(t *testing.T) {
+	t.Parallel()
 	projectiontest.Databases(t, projections.Open, func(t *testing.T, db *bun.DB) {
 		state, err := projections.NewReactionState(t.Context(), db)
 		if err != nil {
@@ -89,6 +90,7 @@ func TestReactionsCheckpointBeyondTheLog(t *testing.T) {
 }
 
 func TestHistoryRows(t *testing.T) {
+	t.Parallel()
 	long := strings.Repeat("x+", 20_000) + "1"
 	store := blobs{"long": long}
 	projectiontest.Databases(t, projections.Open, func(t *testing.T, db *bun.DB) {
@@ -179,6 +181,7 @@ func TestHistoryRows(t *testing.T) {
 }
 
 func TestHistoryQueries(t *testing.T) {
+	t.Parallel()
 	projectiontest.Databases(t, projections.Open, func(t *testing.T, db *bun.DB) {
 		history := projections.New(db, blobs{}).History
 		var l projectiontest.Log
@@ -277,6 +280,7 @@ func TestHistoryQueries(t *testing.T) {
 }
 
 func TestTokens(t *testing.T) {
+	t.Parallel()
 	projectiontest.Databases(t, projections.Open, func(t *testing.T, db *bun.DB) {
 		tokens := projections.New(db, blobs{}).Tokens
 		var l projectiontest.Log
@@ -311,6 +315,7 @@ func TestTokens(t *testing.T) {
 }
 
 func TestSessions(t *testing.T) {
+	t.Parallel()
 	projectiontest.Databases(t, projections.Open, func(t *testing.T, db *bun.DB) {
 		sessions := projections.New(db, blobs{}).Sessions
 		list := func(ctx context.Context) (any, error) { return sessions.List(ctx, "a") }
@@ -343,6 +348,7 @@ func TestSessions(t *testing.T) {
 // TestRebuild: dropping every table and booting gives the same rows, byte for
 // byte, and both databases hold the same.
 func TestRebuild(t *testing.T) {
+	t.Parallel()
 	store := memory.New(domain.Catalogue())
 	last := fill(t, store, 500)
 	dumps := map[string]string{}
@@ -442,6 +448,7 @@ func fill(t testing.TB, store *memory.Store, runs int) event.Position {
 }
 
 func TestOpenRefuses(t *testing.T) {
+	t.Parallel()
 	for _, address := range []string{"", "sqlite:", "mysql://x", "/path", "postgres://u:secret@127.0.0.1:1/x?connect_timeout=1"} {
 		db, err := projections.Open(t.Context(), address)
 		if err == nil {

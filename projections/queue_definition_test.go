@@ -79,6 +79,7 @@ func plainProposals(ctx context.Context, db *bun.DB, c projections.Claimant, n i
 // TestQueueOrderIsItsDefinition: through random lives of many jobs, every place and every proposal is what the plain query
 // says, in a process that has followed the queue from its beginning and in one that has just started.
 func TestQueueOrderIsItsDefinition(t *testing.T) {
+	t.Parallel()
 	const rounds, steps = 4, 60
 	projectiontest.Databases(t, projections.Open, func(t *testing.T, db *bun.DB) {
 		q := newQueueTest(t, db)

@@ -21,6 +21,7 @@ import (
 // TestTrigramsTakeNoSuperuser: a PostgreSQL user with the right to create in the database gets the index; without that right text is
 // searched in the newest runs, and the answer says so.
 func TestTrigramsTakeNoSuperuser(t *testing.T) {
+	t.Parallel()
 	address := pgtest.Database(t)
 	admin := projectiontest.Open(t, projections.Open, address)
 	exec := func(statement string) {
@@ -68,6 +69,7 @@ func TestTrigramsTakeNoSuperuser(t *testing.T) {
 
 // TestTheTextIndexGoesWithItsTable: a run is in the index once however often its event is applied, and nothing is left of it without the table.
 func TestTheTextIndexGoesWithItsTable(t *testing.T) {
+	t.Parallel()
 	projectiontest.Databases(t, projections.Open, func(t *testing.T, db *bun.DB) {
 		history := projections.New(db, nil).History
 		var l projectiontest.Log
@@ -96,6 +98,7 @@ func TestTheTextIndexGoesWithItsTable(t *testing.T) {
 
 // TestASearchEndsInTime: a statement that PostgreSQL ends for its time is told from one that fails.
 func TestASearchEndsInTime(t *testing.T) {
+	t.Parallel()
 	db := projectiontest.Open(t, projections.Open, pgtest.Database(t))
 	err := db.RunInTx(t.Context(), nil, func(ctx context.Context, tx bun.Tx) error {
 		if _, err := tx.ExecContext(ctx, "SET LOCAL statement_timeout = 1"); err != nil {

@@ -75,6 +75,7 @@ func (l *transparentLog) sign(t testing.TB) transparency.Signed {
 // TestTransparencyRows: leaves have their places in the log's order, however often and in whatever batches events are applied, and
 // an unsigned receipt has none.
 func TestTransparencyRows(t *testing.T) {
+	t.Parallel()
 	projectiontest.Databases(t, projections.Open, func(t *testing.T, db *bun.DB) {
 		model := projections.New(db, nil).Transparency
 		var l transparentLog
@@ -139,6 +140,7 @@ func (*recordTiles) SaveTiles([]tlog.Tile, [][]byte) {}
 // tiles, and every growth from one checkpoint to a later one; bundles have the entries. Of a tree with tiles of three levels the places
 // at their edges are looked at.
 func TestTilesAreReadByAnIndependentReader(t *testing.T) {
+	t.Parallel()
 	db := projectiontest.Open(t, projections.Open, projectiontest.SQLite(t))
 	model := projections.New(db, nil).Transparency
 	var l transparentLog

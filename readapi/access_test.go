@@ -25,6 +25,7 @@ import (
 // TestEveryRowIsServed: the table of who may call what has no row for a route that is not there, and each is in the description or says why
 // not. A route without a row cannot be added (httpkit.Handle).
 func TestEveryRowIsServed(t *testing.T) {
+	t.Parallel()
 	s := apitest.Start(t, apitest.Options{NoProjections: true})
 	rows := access.Routes().Operations()
 	slices.Sort(rows)
@@ -85,6 +86,7 @@ func always(code string) func(access.Rule) string { return func(access.Rule) str
 
 // TestEveryRouteWithEveryCredential is the table of internal/access against the running API.
 func TestEveryRouteWithEveryCredential(t *testing.T) {
+	t.Parallel()
 	s := apitest.Start(t, apitest.Options{Plans: plentiful()})
 	u, closed := s.NewUser(t), s.NewUser(t)
 	bearer := func(name, secret, code string) credential {
@@ -241,6 +243,7 @@ func tryCredential(t *testing.T, s *apitest.Server, operation string, c credenti
 
 // TestOtherAccountsThingsAreNotThere: what belongs to one account is to another as if it did not exist.
 func TestOtherAccountsThingsAreNotThere(t *testing.T) {
+	t.Parallel()
 	s := apitest.Start(t, apitest.Options{Plans: plentiful()})
 	owner, other := s.NewUser(t), s.NewUser(t)
 	plotted := owner.Evaluate(t, "Plot[x,{x,0,1}]").OK(t)
@@ -314,6 +317,7 @@ func TestOtherAccountsThingsAreNotThere(t *testing.T) {
 
 // TestTokensWithScopes: the list and the answer say what a token may do, and names that are no scope's are refused.
 func TestTokensWithScopes(t *testing.T) {
+	t.Parallel()
 	s := apitest.Start(t, apitest.Options{})
 	u := s.NewUser(t)
 	ask := func(body string) apitest.Answer {

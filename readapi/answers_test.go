@@ -12,6 +12,7 @@ import (
 
 // TestAnswersAreDescribed compares answers, with their codes and headers, with the description of their route.
 func TestAnswersAreDescribed(t *testing.T) {
+	t.Parallel()
 	s := apitest.Start(t, apitest.Options{})
 	u := s.NewUser(t)
 	var api struct {

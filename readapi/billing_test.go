@@ -66,6 +66,7 @@ func (o operator) ask(path string) apitest.Answer {
 }
 
 func TestTheSubscriptionAsItStands(t *testing.T) {
+	t.Parallel()
 	s := apitest.Start(t, apitest.Options{})
 	o := operator{t, s, s.NewUser(t)}
 	want := func(fields string) {
@@ -98,6 +99,7 @@ func TestTheSubscriptionAsItStands(t *testing.T) {
 }
 
 func TestInvoicesAreListed(t *testing.T) {
+	t.Parallel()
 	s := apitest.Start(t, apitest.Options{})
 	o := operator{t, s, s.NewUser(t)}
 	if body := strings.TrimSpace(string(o.ask("/billing/invoices").Body)); body != `{"invoices":[],"next_before":null}` {
@@ -128,6 +130,7 @@ func TestInvoicesAreListed(t *testing.T) {
 
 // TestBillingIsForItsOwnerOnly: another account sees nothing of it, nobody sees it without a credential, and a browser's session sees it.
 func TestBillingIsForItsOwnerOnly(t *testing.T) {
+	t.Parallel()
 	s := apitest.Start(t, apitest.Options{})
 	o := operator{t, s, s.NewUser(t)}
 	o.subscribe("pro", account.Monthly)
@@ -148,6 +151,7 @@ func TestBillingIsForItsOwnerOnly(t *testing.T) {
 
 // TestAPlanIsInForceWithItsSubscription: the next request has its limits.
 func TestAPlanIsInForceWithItsSubscription(t *testing.T) {
+	t.Parallel()
 	s := apitest.Start(t, apitest.Options{})
 	o := operator{t, s, s.NewUser(t)}
 	limit := func() string { return o.user.Evaluate(t, "1+1").Header.Get("X-RateLimit-Limit") }

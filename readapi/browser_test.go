@@ -16,6 +16,7 @@ import (
 // TestPagesInABrowser opens the pages in headless Chromium: the policy lets them
 // style themselves, and lets nobody show them in a frame.
 func TestPagesInABrowser(t *testing.T) {
+	t.Parallel()
 	b := browser.New(t)
 	s := apitest.Start(t, apitest.Options{})
 	around := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
@@ -89,6 +90,7 @@ const visitor = `(async () => {
 
 // TestReferenceInABrowser: the reference is searched, and tried with a session of one's own, under its policy.
 func TestReferenceInABrowser(t *testing.T) {
+	t.Parallel()
 	b := browser.New(t)
 	s := apitest.Start(t, apitest.Options{})
 	s.Clock.Pass(time.Since(s.Clock.Now())) // the browser judges by the real time when a cookie ends

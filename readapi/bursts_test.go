@@ -44,6 +44,7 @@ func burstsOf(t *testing.T, a apitest.Answer) []map[string]any {
 
 // TestBursts follows one agent through two bursts, beside two other agents of the account and another account.
 func TestBursts(t *testing.T) {
+	t.Parallel()
 	s := apitest.Start(t, apitest.Options{})
 	u, other := s.NewUser(t), s.NewUser(t)
 	ask := func(method, path, body string) apitest.Answer {
@@ -168,6 +169,7 @@ func TestBursts(t *testing.T) {
 
 // TestBadRequestsForBursts sends what may be wrong with every parameter.
 func TestBadRequestsForBursts(t *testing.T) {
+	t.Parallel()
 	s := apitest.Start(t, apitest.Options{})
 	u := s.NewUser(t)
 	u.Evaluate(t, "1").OK(t)

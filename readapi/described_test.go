@@ -58,6 +58,7 @@ func (d documented) undocumented() (missing []string, seen int) {
 }
 
 func TestEveryOperationParameterAndPropertyIsDescribed(t *testing.T) {
+	t.Parallel()
 	var d documented
 	if err := json.Unmarshal(apitest.Start(t, apitest.Options{}).Do(t, http.MethodGet, "/openapi.json", "").OK(t).Body, &d); err != nil {
 		t.Fatal(err)
@@ -72,6 +73,7 @@ func TestEveryOperationParameterAndPropertyIsDescribed(t *testing.T) {
 }
 
 func TestAMissingDescriptionIsNamed(t *testing.T) {
+	t.Parallel()
 	const description = `{
 		"paths": {"/a": {"get": {"parameters": [{"name": "wait_ms", "description": "How long"}, {"name": "q"}]}}},
 		"components": {"schemas": {"A": {"properties": {"bytes": {"description": "Size in bytes"}, "idle_seconds": {"description": "Idle time"}, "x": {}}}}}}`

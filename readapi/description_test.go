@@ -33,6 +33,7 @@ func golden(t *testing.T, path string, got []byte) {
 }
 
 func TestDescriptionIsServedAndKept(t *testing.T) {
+	t.Parallel()
 	s := apitest.Start(t, apitest.Options{})
 	a := s.Do(t, http.MethodGet, "/openapi.json", "").OK(t)
 	golden(t, "../docs/api/openapi.json", a.Body)
@@ -57,6 +58,7 @@ func errorsPage(kinds []httpkit.Kind) []byte {
 
 // TestDescriptionTellsTheTruth compares the description with what is served.
 func TestDescriptionTellsTheTruth(t *testing.T) {
+	t.Parallel()
 	s := apitest.Start(t, apitest.Options{})
 	description := s.Do(t, http.MethodGet, "/openapi.json", "").OK(t)
 	var api struct {
@@ -89,6 +91,7 @@ func TestDescriptionTellsTheTruth(t *testing.T) {
 }
 
 func TestPages(t *testing.T) {
+	t.Parallel()
 	s := apitest.Start(t, apitest.Options{})
 	for path, want := range map[string]string{"/docs": "/api/evaluate", "/docs/errors": `id="rate_limited"`} {
 		a := s.Do(t, http.MethodGet, path, "").OK(t)
@@ -105,6 +108,7 @@ func TestPages(t *testing.T) {
 
 // TestAnswersAreAsDescribed checks real answers against the schemas that describe them.
 func TestAnswersAreAsDescribed(t *testing.T) {
+	t.Parallel()
 	s, _ := signed(t)
 	u := s.NewUser(t)
 	schemas := registryOf(t, s.Do(t, http.MethodGet, "/openapi.json", "").Body)

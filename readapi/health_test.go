@@ -15,6 +15,7 @@ import (
 
 // A log that does not answer uses up the time of what asks it; the database, which answers, is not said to be silent.
 func TestReadinessBlamesWhatIsSilent(t *testing.T) {
+	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		health := Health{
 			IsAway: func(err error) bool { return errors.Is(err, context.DeadlineExceeded) }, Outages: NewOutages(slog.New(slog.DiscardHandler), time.Now),
@@ -40,6 +41,7 @@ func TestReadinessBlamesWhatIsSilent(t *testing.T) {
 // TestOutagesAreLoggedOnce: given a dependency that is asked about a hundred times a second for ten minutes while it is away, then it is
 // logged once a minute, and that it is back once.
 func TestOutagesAreLoggedOnce(t *testing.T) {
+	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		var written bytes.Buffer
 		outages := NewOutages(slog.New(slog.NewTextHandler(&written, nil)), time.Now)

@@ -35,6 +35,7 @@ func get(t *testing.T, u *apitest.User, id string) apitest.Answer {
 const evaluateJob = `{"expression":"1+1"}`
 
 func TestJobLife(t *testing.T) {
+	t.Parallel()
 	s := apitest.Start(t, apitest.Options{})
 	u, other := s.NewUser(t), s.NewUser(t)
 	id := submit(t, u, evaluateJob)
@@ -69,6 +70,7 @@ func TestJobLife(t *testing.T) {
 
 // TestJobEnds: each end says what it is, and nothing that there is not.
 func TestJobEnds(t *testing.T) {
+	t.Parallel()
 	s := apitest.Start(t, apitest.Options{})
 	u := s.NewUser(t)
 	end := func(body string, want map[string]any) {
@@ -131,6 +133,7 @@ func awaited(t *testing.T, s *apitest.Server, u *apitest.User, id string) <-chan
 }
 
 func TestLongPoll(t *testing.T) {
+	t.Parallel()
 	s := apitest.Start(t, apitest.Options{})
 	u := s.NewUser(t)
 
@@ -169,6 +172,7 @@ func TestLongPoll(t *testing.T) {
 // TestRunIsNamedOnceItCanBeRead: between a job's end and its run in the log, the
 // job has no run, and whoever waits goes on waiting.
 func TestRunIsNamedOnceItCanBeRead(t *testing.T) {
+	t.Parallel()
 	s := apitest.Start(t, apitest.Options{})
 	u := s.NewUser(t)
 	id := submit(t, u, evaluateJob)
@@ -204,6 +208,7 @@ func TestRunIsNamedOnceItCanBeRead(t *testing.T) {
 }
 
 func TestListJobs(t *testing.T) {
+	t.Parallel()
 	s := apitest.Start(t, apitest.Options{})
 	u, other := s.NewUser(t), s.NewUser(t)
 	var ids []string
@@ -281,6 +286,7 @@ func indexOf(ids []string, id string) int {
 }
 
 func TestListWithoutReadModels(t *testing.T) {
+	t.Parallel()
 	s := apitest.Start(t, apitest.Options{NoProjections: true, MaxPlaceWait: view.MaxPlaceWait})
 	u := s.NewUser(t)
 	id := submit(t, u, evaluateJob)
@@ -294,6 +300,7 @@ func TestListWithoutReadModels(t *testing.T) {
 
 // TestWhoWaitsStaysAdmitted: what a request waits for is not given to a credential that has ended meanwhile, and is not computed for it.
 func TestWhoWaitsStaysAdmitted(t *testing.T) {
+	t.Parallel()
 	s := apitest.Start(t, apitest.Options{Plans: plentiful()})
 	u := s.NewUser(t)
 	secret, tokenID := mint(t, s, u, nil, 0)

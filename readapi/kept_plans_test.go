@@ -11,6 +11,7 @@ import (
 
 // TestQuotesAreSealedOnce for each time and key, and a failure is not kept.
 func TestQuotesAreSealedOnce(t *testing.T) {
+	t.Parallel()
 	kept, sealed := &keptPlans{}, 0
 	broken := errors.New("broken")
 	now := time.Date(2026, 8, 1, 12, 0, 0, 0, time.UTC)

@@ -20,6 +20,7 @@ import (
 // TestEveryAddressHandedOutIsServed follows, from what has a fixed place, every
 // address in every answer, as a client that knows only the public URL.
 func TestEveryAddressHandedOutIsServed(t *testing.T) {
+	t.Parallel()
 	for written, base := range map[string]string{
 		"":                                "",
 		"https://reckon.example":          "https://reckon.example",

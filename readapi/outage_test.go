@@ -18,6 +18,7 @@ import (
 // TestDatabaseAway: while PostgreSQL is away, what needs it answers 503 with Retry-After and names the part; the rest works;
 // and everything works again once it is back.
 func TestDatabaseAway(t *testing.T) {
+	t.Parallel()
 	line := pgtest.NewLine(t, pgtest.Database(t))
 	s := apitest.Start(t, apitest.Options{Plans: unlimited(), ReadModels: line.Address(), Identity: line.Address(), MaxPlaceWait: view.MaxPlaceWait})
 	u := s.NewUser(t)
@@ -59,6 +60,7 @@ func TestDatabaseAway(t *testing.T) {
 // TestDatabaseFrozen: while PostgreSQL accepts connections and answers nothing, what needs it answers 503 with Retry-After and names the
 // part, however many ask at once; the rest works; and what happened meanwhile is listed once it goes on.
 func TestDatabaseFrozen(t *testing.T) {
+	t.Parallel()
 	server := pgtest.NewFreezable(t)
 	s := apitest.Start(t, apitest.Options{Plans: unlimited(), ReadModels: server.Address(), Identity: server.Address(), MaxPlaceWait: view.MaxPlaceWait})
 	u := s.NewUser(t)
@@ -102,6 +104,7 @@ func TestDatabaseFrozen(t *testing.T) {
 
 // TestSQLiteLocked: what has to write to a file that another process keeps locked answers 503 and names the part; lists go on.
 func TestSQLiteLocked(t *testing.T) {
+	t.Parallel()
 	file := filepath.Join(t.TempDir(), "identity.db")
 	s := apitest.Start(t, apitest.Options{Plans: unlimited(), Identity: "sqlite:" + file})
 	u := s.NewUser(t)

@@ -36,6 +36,7 @@ func readCatalogue(t *testing.T, a apitest.Answer) catalogue {
 }
 
 func TestPlansServeWhatIsEnforced(t *testing.T) {
+	t.Parallel()
 	s, signer := signed(t)
 	s.Clock.Pass(time.Minute)
 	a := s.Do(t, http.MethodGet, "/billing/plans", "")
@@ -76,6 +77,7 @@ func TestPlansServeWhatIsEnforced(t *testing.T) {
 }
 
 func TestPlansAreTheSameForAWhile(t *testing.T) {
+	t.Parallel()
 	s, _ := signed(t)
 	etag := s.Do(t, http.MethodGet, "/billing/plans", "").OK(t).Header.Get("ETag")
 	ask := func() int {
@@ -92,6 +94,7 @@ func TestPlansAreTheSameForAWhile(t *testing.T) {
 }
 
 func TestQuoteWithoutAKey(t *testing.T) {
+	t.Parallel()
 	s := apitest.Start(t, apitest.Options{})
 	q := readCatalogue(t, s.Do(t, http.MethodGet, "/billing/plans", "")).Plans[1].Prices[0].Quote
 	if q.Signature != nil || q.KID != nil || q.UnsignedReason != receipt.NoKeyReason {

@@ -74,6 +74,7 @@ func runOf(t *testing.T, a apitest.Answer) int64 {
 }
 
 func TestReceiptsVerifyOffline(t *testing.T) {
+	t.Parallel()
 	s, signer := signed(t)
 	u, other := s.NewUser(t), s.NewUser(t)
 	set := s.Do(t, http.MethodGet, "/.well-known/service-keys.json", "").OK(t)
@@ -114,6 +115,7 @@ func TestReceiptsVerifyOffline(t *testing.T) {
 }
 
 func TestReceiptWithoutAKey(t *testing.T) {
+	t.Parallel()
 	s := apitest.Start(t, apitest.Options{})
 	u := s.NewUser(t)
 	a := u.Do(t, http.MethodGet, fmt.Sprintf("/api/receipts/%d", runOf(t, u.Evaluate(t, "1+1"))), "").OK(t)
@@ -126,6 +128,7 @@ func TestReceiptWithoutAKey(t *testing.T) {
 }
 
 func TestPlots(t *testing.T) {
+	t.Parallel()
 	s := apitest.Start(t, apitest.Options{})
 	u, other := s.NewUser(t), s.NewUser(t)
 	path := u.Evaluate(t, "Plot[x,{x,0,1}]").OK(t).JSON["plot_url"].(string)
@@ -139,6 +142,7 @@ func TestPlots(t *testing.T) {
 }
 
 func TestIdsThatAreNone(t *testing.T) {
+	t.Parallel()
 	s := apitest.Start(t, apitest.Options{})
 	u := s.NewUser(t)
 	for _, id := range []string{"x", "1x", "1.5", "0", "-1", "9007199254740992", "99999999999999999999", "1'%20OR%20'1'='1", "1;DROP%20TABLE%20history_v2", "..%2F1", "%2e%2e", "0x1", "%31%00", "1%20", "%C2%B9"} {
@@ -193,6 +197,7 @@ func expressions(p page) []string {
 }
 
 func TestHistory(t *testing.T) {
+	t.Parallel()
 	s := apitest.Start(t, apitest.Options{Plans: unlimited()})
 	u, other := s.NewUser(t), s.NewUser(t)
 	other.Evaluate(t, "1+1").OK(t)
@@ -256,6 +261,7 @@ func TestHistory(t *testing.T) {
 }
 
 func TestHistoryRefusals(t *testing.T) {
+	t.Parallel()
 	s := apitest.Start(t, apitest.Options{NoProjections: true, MaxPlaceWait: view.MaxPlaceWait})
 	u := s.NewUser(t)
 	for _, query := range []string{
@@ -272,6 +278,7 @@ func TestHistoryRefusals(t *testing.T) {
 }
 
 func TestListsSeeOwnWritesOrSaySo(t *testing.T) {
+	t.Parallel()
 	s := apitest.Start(t, apitest.Options{Plans: unlimited()})
 	u := s.NewUser(t)
 	for i := range 30 {
@@ -299,6 +306,7 @@ func TestListsSeeOwnWritesOrSaySo(t *testing.T) {
 }
 
 func TestSessionsAndTokens(t *testing.T) {
+	t.Parallel()
 	s := apitest.Start(t, apitest.Options{Plans: unlimited()})
 	u, other := s.NewUser(t), s.NewUser(t)
 	s.Clock.Pass(time.Minute)
@@ -343,6 +351,7 @@ func TestSessionsAndTokens(t *testing.T) {
 }
 
 func TestSignInsAreListed(t *testing.T) {
+	t.Parallel()
 	s := apitest.Start(t, apitest.Options{})
 	u, other := s.NewUser(t), s.NewUser(t)
 	s.Clock.Pass(24 * time.Hour)
@@ -361,6 +370,7 @@ func TestSignInsAreListed(t *testing.T) {
 }
 
 func TestHealth(t *testing.T) {
+	t.Parallel()
 	s := apitest.Start(t, apitest.Options{})
 	if a := s.Do(t, http.MethodGet, "/healthz", "").OK(t); strings.TrimSpace(string(a.Body)) != `{"status":"ok","version":"test"}` {
 		t.Errorf("%s", a.Body)
@@ -406,6 +416,7 @@ func FuzzHistoryFilters(f *testing.F) {
 
 // TestAnIntegerHasOneText: a run has one address, and a page of a list too.
 func TestAnIntegerHasOneText(t *testing.T) {
+	t.Parallel()
 	s := apitest.Start(t, apitest.Options{})
 	u := s.NewUser(t)
 	run := u.Evaluate(t, "1+1").OK(t).JSON["run_id"]

@@ -32,6 +32,7 @@ func searched(t *testing.T, s *apitest.Server, query string) foundSymbols {
 
 // TestSearchOfTheReference: anybody may search, filters hold, pages follow each other, and each row's address answers.
 func TestSearchOfTheReference(t *testing.T) {
+	t.Parallel()
 	s := apitest.Start(t, apitest.Options{})
 	first := searched(t, s, "q=factr")
 	if len(first.Rows) == 0 || first.Rows[0].Name != "Factor" || first.Limit != 50 {
@@ -67,6 +68,7 @@ func TestSearchOfTheReference(t *testing.T) {
 
 // TestSymbol: an entry shows its examples with what is right, honestly where they differ, and a name that there is not those it resembles.
 func TestSymbol(t *testing.T) {
+	t.Parallel()
 	s := apitest.Start(t, apitest.Options{})
 	about, err := reference.Current()
 	if err != nil {
@@ -111,6 +113,7 @@ func TestSymbol(t *testing.T) {
 }
 
 func TestSupport(t *testing.T) {
+	t.Parallel()
 	s := apitest.Start(t, apitest.Options{})
 	var got struct {
 		Symbols []struct {
@@ -139,6 +142,7 @@ func TestSupport(t *testing.T) {
 
 // TestAvailability: one row a symbol, the counts are theirs, each status is defined, and anybody may keep the answer for a day.
 func TestAvailability(t *testing.T) {
+	t.Parallel()
 	s := apitest.Start(t, apitest.Options{})
 	a := s.Do(t, http.MethodGet, "/api/docs/availability.json", "", "Origin", "https://example.org").OK(t)
 	var all struct {

@@ -112,6 +112,7 @@ func (r servedRoute) ask(t *testing.T, u *apitest.User, s *apitest.Server, path,
 var internals = regexp.MustCompile(`json: |Go (struct|value)|\bstruct\b|\bmap\[|<nil>|strconv|unmarshal|reflect|\bu?int(8|16|32|64)\b|float64|e\+[0-9]`)
 
 func TestNoAnswerNamesWhatTheProgramIsMadeOf(t *testing.T) {
+	t.Parallel()
 	s := apitest.Start(t, apitest.Options{Plans: plentiful()})
 	u, asked := s.NewUser(t), 0
 	check := func(r servedRoute, what, path, body string) {
@@ -176,6 +177,7 @@ func TestNoAnswerNamesWhatTheProgramIsMadeOf(t *testing.T) {
 
 // TestEnumerationsAreListedInFull: who writes a value that does not exist is told all that do.
 func TestEnumerationsAreListedInFull(t *testing.T) {
+	t.Parallel()
 	s := apitest.Start(t, apitest.Options{})
 	u, seen := s.NewUser(t), 0
 	for _, r := range servedRoutes(t, s) {
@@ -224,6 +226,7 @@ func (r servedRoute) minimal() map[string]any {
 // TestEmptyTextsAreRefused: to leave a thing out is the one way to say nothing, in a body,
 // a query and a header.
 func TestEmptyTextsAreRefused(t *testing.T) {
+	t.Parallel()
 	s := apitest.Start(t, apitest.Options{Plans: plentiful()})
 	u, asked := s.NewUser(t), 0
 	refused := func(r servedRoute, what string, a apitest.Answer) {
@@ -316,6 +319,7 @@ func plentiful() account.Plans {
 
 // TestUUIDsInEitherCase: every path and body that takes a UUID takes it in capitals too.
 func TestUUIDsInEitherCase(t *testing.T) {
+	t.Parallel()
 	s := apitest.Start(t, apitest.Options{Plans: plentiful()})
 	u := s.NewUser(t)
 	job := u.Do(t, http.MethodPost, "/api/jobs", `{"expression":"1+1"}`).OK(t).JSON["job_id"].(string)
@@ -349,6 +353,7 @@ func TestUUIDsInEitherCase(t *testing.T) {
 // TestMethodsOnEveryRoute: every address answers a method that it does not take with 405,
 // and OPTIONS with what it takes.
 func TestMethodsOnEveryRoute(t *testing.T) {
+	t.Parallel()
 	s := apitest.Start(t, apitest.Options{})
 	taken := map[string][]string{"/openapi.json": {"GET"}, "/docs": {"GET"}, "/docs/errors": {"GET"}, "/docs/reference.js": {"GET"}, "/docs/reference.css": {"GET"}, "/llms.txt": {"GET"}, "/agents.md": {"GET"}, "/mcp": {"POST"}}
 	for _, r := range servedRoutes(t, s) {
@@ -380,6 +385,7 @@ func TestMethodsOnEveryRoute(t *testing.T) {
 // TestPublicReadsCrossOrigin: what pages of other sites may read they may ask for with any
 // header, and what they may not is not offered.
 func TestPublicReadsCrossOrigin(t *testing.T) {
+	t.Parallel()
 	s := apitest.Start(t, apitest.Options{})
 	public := map[string]bool{"/api/docs/search": true, "/api/docs/symbol/{name}": true, "/api/docs/support": true, "/api/docs/availability.json": true, "/billing/plans": true, "/.well-known/service-keys.json": true, "/api/certificates/{id}/public": true, "/api/certificates/{id}/inclusion": true, "/.well-known/transparency-log.json": true, "/transparency/checkpoint": true, "/transparency/tile/{a}/{b}": true, "/openapi.json": true, "/docs": true, "/docs/errors": true, "/docs/reference.js": true, "/docs/reference.css": true, "/llms.txt": true, "/agents.md": true}
 	paths := slices.Sorted(maps.Keys(public))
@@ -425,6 +431,7 @@ func (noTheorem) Elaborate(context.Context, string, string, []string) (commands.
 // TestLimitedAnswersSayTheLimit: a route whose answers are counted says so in each of them,
 // and one that may be asked again later says when.
 func TestLimitedAnswersSayTheLimit(t *testing.T) {
+	t.Parallel()
 	plans := account.DefaultPlans()
 	plans[0].PerMinute, plans[0].JobsPerDay = 2, 2
 	rule := ratelimit.Rule{Requests: 2, Window: time.Minute}
@@ -464,6 +471,7 @@ func TestLimitedAnswersSayTheLimit(t *testing.T) {
 
 // TestWhatIsAwayIsAskedLater: with the log away every 503 says when to try again.
 func TestWhatIsAwayIsAskedLater(t *testing.T) {
+	t.Parallel()
 	s := apitest.Start(t, apitest.Options{})
 	u, away := s.NewUser(t), 0
 	s.LogAway(true)

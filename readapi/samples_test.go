@@ -38,6 +38,7 @@ func samplesOf(t *testing.T, s *apitest.Server) map[string]map[string]string {
 
 // TestSamplesAreInTheirLanguages: every operation has a sample in each language, which the language's own tools read.
 func TestSamplesAreInTheirLanguages(t *testing.T) {
+	t.Parallel()
 	s := apitest.Start(t, apitest.Options{})
 	folder := t.TempDir()
 	for id, samples := range samplesOf(t, s) {
@@ -71,6 +72,7 @@ func TestSamplesAreInTheirLanguages(t *testing.T) {
 
 // TestSamplesRun runs samples of a POST and a GET as they stand on the page.
 func TestSamplesRun(t *testing.T) {
+	t.Parallel()
 	s := apitest.Start(t, apitest.Options{})
 	user := s.NewUser(t)
 	all := samplesOf(t, s)
@@ -100,6 +102,7 @@ func TestSamplesRun(t *testing.T) {
 
 // TestDocumentsForAgents: what the service says to agents is what it runs by.
 func TestDocumentsForAgents(t *testing.T) {
+	t.Parallel()
 	const public = "https://reckon.example"
 	for _, base := range []string{"", public} {
 		s := apitest.Start(t, apitest.Options{PublicURL: base})

@@ -62,6 +62,7 @@ func again(c *net.TCPConn, first, piece string) {
 // TestNoRouteHoldsSlowClients: every route × every way to be slow, with and
 // without a credential, and addresses and methods that are not served.
 func TestNoRouteHoldsSlowClients(t *testing.T) {
+	t.Parallel()
 	api := apitest.Start(t, apitest.Options{}) // for the test's own requests, which a busy machine may make slow as well
 	u := api.NewUser(t)
 	limits := httpserver.ClientLimits()

@@ -94,6 +94,7 @@ func opened(t *testing.T, log []note.Verifier, answer apitest.Answer) tlog.Tree 
 }
 
 func TestInclusionOfReceipts(t *testing.T) {
+	t.Parallel()
 	private := ed25519.NewKeyFromSeed(make([]byte, ed25519.SeedSize))
 	signer := &receipt.Signer{KID: keys.Thumbprint(private.Public().(ed25519.PublicKey)), Key: private}
 	s := apitest.Start(t, apitest.Options{Plans: unlimited(), Signer: signer})
@@ -180,6 +181,7 @@ func verifiers(t *testing.T, s *apitest.Server, signer *receipt.Signer) []note.V
 
 // TestInclusionOfCertificates: anyone who may read the public certificate may have the proof, and the findings that it has the hash of.
 func TestInclusionOfCertificates(t *testing.T) {
+	t.Parallel()
 	private := ed25519.NewKeyFromSeed(make([]byte, ed25519.SeedSize))
 	signer := &receipt.Signer{KID: keys.Thumbprint(private.Public().(ed25519.PublicKey)), Key: private}
 	s := apitest.Start(t, apitest.Options{Signer: signer})
@@ -213,6 +215,7 @@ func TestInclusionOfCertificates(t *testing.T) {
 }
 
 func TestTransparencyLogIsReadOnly(t *testing.T) {
+	t.Parallel()
 	s := apitest.Start(t, apitest.Options{})
 	for _, path := range []string{"/transparency/checkpoint", "/transparency/tile/0/000"} {
 		if got := s.Do(t, "POST", path, "{}"); got.Status != http.StatusMethodNotAllowed {

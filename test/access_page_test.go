@@ -38,6 +38,7 @@ answered 404, as what does not exist.
 
 // TestAccessPage: docs/access.md is what internal/access says.
 func TestAccessPage(t *testing.T) {
+	t.Parallel()
 	var page strings.Builder
 	page.WriteString(accessIntroduction)
 	for _, s := range scope.All() {

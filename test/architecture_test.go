@@ -184,6 +184,7 @@ func rule(pkg string) (key string, may []string) {
 }
 
 func TestImports(t *testing.T) {
+	t.Parallel()
 	for _, s := range sources(t) {
 		if s.test || crossPackage(s.pkg) {
 			continue
@@ -218,6 +219,7 @@ func TestImports(t *testing.T) {
 
 // TestRulesNameWhatIsThere: a rule for a package or a library that is gone allows what nobody decided on.
 func TestRulesNameWhatIsThere(t *testing.T) {
+	t.Parallel()
 	all := sources(t)
 	exists := func(pkg string) bool {
 		return pkg == "" || slices.ContainsFunc(all, func(s source) bool { return within(s.pkg, strings.TrimSuffix(pkg, "/")) })
@@ -251,6 +253,7 @@ func TestRulesNameWhatIsThere(t *testing.T) {
 
 // TestOnlyOperateServesTheOperatorsPages: no other command and no part of the API can have a route to them.
 func TestOnlyOperateServesTheOperatorsPages(t *testing.T) {
+	t.Parallel()
 	const home, pages = "cmd/reckon/operate.go", "readapi/operator"
 	found := false
 	for _, s := range sources(t) {
@@ -272,6 +275,7 @@ func TestOnlyOperateServesTheOperatorsPages(t *testing.T) {
 // TestNoCircleOfFolders: Go refuses circles of packages; this refuses circles of folders, in which two
 // siblings import packages out of each other's subtrees and neither can be understood first.
 func TestNoCircleOfFolders(t *testing.T) {
+	t.Parallel()
 	edges := map[string]map[string]string{} // folder → sibling folder → a file that imports from it
 	for _, s := range sources(t) {
 		if s.test || testKit(s.pkg) {
@@ -337,6 +341,7 @@ func matches(pkg string, may []string) bool {
 
 // TestDomainIsPure keeps clocks, randomness and I/O out of the domain.
 func TestDomainIsPure(t *testing.T) {
+	t.Parallel()
 	impure := []string{"os", "os/exec", "net", "net/http", "math/rand", "math/rand/v2", "crypto/rand", "io/ioutil", "syscall", "log", "log/slog", "path/filepath", "database/sql"}
 	for _, s := range sources(t) {
 		if s.test || testKit(s.pkg) || !strings.HasPrefix(s.pkg, "domain") {
@@ -365,6 +370,7 @@ func TestDomainIsPure(t *testing.T) {
 
 // TestFuzzTargetsNeverSkip: a target that skips where shared data is absent passes without having tried anything.
 func TestFuzzTargetsNeverSkip(t *testing.T) {
+	t.Parallel()
 	targets := 0
 	for _, s := range sources(t) {
 		for _, decl := range s.tree.Decls {
@@ -394,6 +400,7 @@ func TestFuzzTargetsNeverSkip(t *testing.T) {
 
 // TestTestsDoNotSleep: a test that sleeps is too slow on a fast machine and fails on a slow one. In a file that uses synctest time is a bubble's.
 func TestTestsDoNotSleep(t *testing.T) {
+	t.Parallel()
 	for _, s := range sources(t) {
 		if !s.test && !testKit(s.pkg) || s.pkg == "test/wait" || slices.ContainsFunc(s.tree.Imports, func(i *ast.ImportSpec) bool { return i.Path.Value == `"testing/synctest"` }) {
 			continue
@@ -413,6 +420,7 @@ func TestTestsDoNotSleep(t *testing.T) {
 
 // TestNoInit keeps registries out: whatever exists is in a list someone can read.
 func TestNoInit(t *testing.T) {
+	t.Parallel()
 	for _, s := range sources(t) {
 		for _, decl := range s.tree.Decls {
 			if f, ok := decl.(*ast.FuncDecl); ok && f.Recv == nil && f.Name.Name == "init" && !strings.HasSuffix(s.file, ".pb.go") { // protobuf has a registry
@@ -424,6 +432,7 @@ func TestNoInit(t *testing.T) {
 
 // TestEveryPackageSaysWhatItIs wants a package comment somewhere in every package.
 func TestEveryPackageSaysWhatItIs(t *testing.T) {
+	t.Parallel()
 	documented := map[string]bool{}
 	for _, s := range sources(t) {
 		if !s.test || s.pkg == "test" {
@@ -440,6 +449,7 @@ func TestEveryPackageSaysWhatItIs(t *testing.T) {
 // TestEveryCommandIsDocumented: what a command promises and which errors it returns stands at its declaration, because HTTP,
 // jobs and reactions all rely on it.
 func TestEveryCommandIsDocumented(t *testing.T) {
+	t.Parallel()
 	obvious := []string{"Error", "Unwrap", "Is"} // methods of errors
 	declared := 0
 	for _, s := range sources(t) {
@@ -479,6 +489,7 @@ func TestEveryCommandIsDocumented(t *testing.T) {
 
 // TestTopLevel keeps the top level as it was agreed.
 func TestTopLevel(t *testing.T) {
+	t.Parallel()
 	fixed := []string{"domain", "commands", "projections", "readapi", "writeapi", "runners", "eventstore", "cmd", "test", "internal", "docs",
 		"go.mod", "go.sum", "Makefile", "README.md", "CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md", "LICENSE", "NOTICE", "reckon.cdx.json", "reckon-data", "reckon"}
 	entries, err := os.ReadDir("..")
@@ -494,6 +505,7 @@ func TestTopLevel(t *testing.T) {
 
 // TestOneWayToServeHTTP: a server made elsewhere would have no limits for slow clients.
 func TestOneWayToServeHTTP(t *testing.T) {
+	t.Parallel()
 	served := 0
 	for _, s := range sources(t) {
 		if s.test || testKit(s.pkg) {

@@ -34,6 +34,7 @@ func anchors(page string) []string {
 // TestCitations fails on a citation that resolves to nothing: a section of the interface (docs/api/interface.md), a
 // decision, a page under docs or a link of a page to a file or heading that is not there.
 func TestCitations(t *testing.T) {
+	t.Parallel()
 	contract, err := os.ReadFile("../docs/api/interface.md")
 	if err != nil {
 		t.Fatal(err)

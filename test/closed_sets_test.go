@@ -27,6 +27,7 @@ var notStored = map[string]string{
 // values has a type with constants, and the tag allows no other value; every constant is allowed
 // by some field; the function that lists the constants lists them all.
 func TestEnumTagsAreClosedSets(t *testing.T) {
+	t.Parallel()
 	files := map[string]*ast.File{}
 	for _, s := range sources(t) {
 		if !s.test && !crossPackage(s.pkg) {

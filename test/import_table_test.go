@@ -54,6 +54,7 @@ func importTable() string {
 
 // TestImportTable keeps the table in docs/architecture.md equal to the rules that TestImports enforces.
 func TestImportTable(t *testing.T) {
+	t.Parallel()
 	page, err := os.ReadFile(housePage)
 	if err != nil {
 		t.Fatal(err)

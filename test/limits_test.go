@@ -214,6 +214,7 @@ func shown(value constant.Value, unit string) string {
 
 // TestLimitsPage keeps docs/limits.md equal to the constants that enforce the limits.
 func TestLimitsPage(t *testing.T) {
+	t.Parallel()
 	var b strings.Builder
 	b.WriteString("# Limits\n\nWhat anything from outside may be, and what is answered beyond it. Written by `make generate` from the constants that enforce them; do not edit.\n" +
 		"What depends on the plan is served by `GET /billing/plans`; deadlines of slow clients are in [operating.md](operating.md#slow-clients),\n" +

@@ -14,6 +14,7 @@ var testName = regexp.MustCompile("`(Test[A-Z][A-Za-z0-9]*|Benchmark[A-Z][A-Za-z
 
 // TestSecurityClaims: every claim of the threat model names what holds it, and that exists.
 func TestSecurityClaims(t *testing.T) {
+	t.Parallel()
 	exists := map[string]bool{}
 	for _, file := range sources(t) {
 		for _, d := range file.tree.Decls {
@@ -58,6 +59,7 @@ var secretName = regexp.MustCompile(`(?i)^(.*password|.*secret|.*signature|mac|.
 
 // TestSecretsAreComparedInConstantTime: no secret is compared with == or !=, but with a constant, which is no secret.
 func TestSecretsAreComparedInConstantTime(t *testing.T) {
+	t.Parallel()
 	name := func(e ast.Expr) string {
 		switch e := e.(type) {
 		case *ast.Ident:

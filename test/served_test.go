@@ -31,6 +31,7 @@ var unlisted = regexp.MustCompile(`()/?\b(mcp|llms\.txt|agents\.md|openapi\.json
 
 // TestWhatIsNotServed keeps the list in docs/api/README.md of what the interface promises and the service does not answer yet.
 func TestWhatIsNotServed(t *testing.T) {
+	t.Parallel()
 	contract, err := os.ReadFile("../docs/api/interface.md")
 	if err != nil {
 		t.Fatal(err)

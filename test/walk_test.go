@@ -15,6 +15,7 @@ import (
 // TestWalkOfProjections builds the repository with the code of docs/projections.md, and no other, and runs the page's test. Nothing is written
 // into the tree: the go command is given the files as an overlay.
 func TestWalkOfProjections(t *testing.T) {
+	t.Parallel()
 	if testing.Short() {
 		t.Skip("builds the read side anew")
 	}

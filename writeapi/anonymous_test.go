@@ -22,6 +22,7 @@ func anonymous(t *testing.T, s *apitest.Server, text string) apitest.Answer {
 }
 
 func TestAnonymousEvaluation(t *testing.T) {
+	t.Parallel()
 	s := apitest.Start(t, apitest.Options{AnonymousPerHour: 5})
 	answer := anonymous(t, s, "1+1").OK(t)
 	if answer.JSON["result"] != "2" || answer.JSON["stdout"] != nil || answer.JSON["warnings"] == nil || answer.JSON["elapsed_ms"] == nil {
@@ -82,6 +83,7 @@ func TestAnonymousEvaluation(t *testing.T) {
 }
 
 func TestAnonymousRefusalNamesHeadAndAllowlist(t *testing.T) {
+	t.Parallel()
 	s := apitest.Start(t, apitest.Options{})
 	refused := anonymous(t, s, "Sin[1] + Import[x]")
 	var listed []string
@@ -95,6 +97,7 @@ func TestAnonymousRefusalNamesHeadAndAllowlist(t *testing.T) {
 
 // A flood over the limit is answered before anything is evaluated, for one address and until the clock's hour has ended.
 func TestAnonymousAllowance(t *testing.T) {
+	t.Parallel()
 	s := apitest.Start(t, apitest.Options{AnonymousPerHour: 3})
 	s.Clock.Pass(s.Clock.Now().Truncate(time.Hour).Add(90 * time.Minute).Sub(s.Clock.Now())) // half past
 	ends := strconv.FormatInt(s.Clock.Now().Add(30*time.Minute).Unix(), 10)
@@ -123,6 +126,7 @@ func TestAnonymousAllowance(t *testing.T) {
 
 // A flood of requests at once, over the limit and too long, asks the engine as often as the limit allows, and never for what is too long.
 func TestAnonymousFlood(t *testing.T) {
+	t.Parallel()
 	const allowed, requests = 3, 100
 	s := apitest.Start(t, apitest.Options{AnonymousPerHour: allowed})
 	answers := make(chan apitest.Answer, 2*requests)
@@ -144,6 +148,7 @@ func TestAnonymousFlood(t *testing.T) {
 }
 
 func TestAnonymousBudgetIsShorterThanTheFreePlans(t *testing.T) {
+	t.Parallel()
 	for free, want := range map[int64]string{3000: "1000", 600: "300"} {
 		plans := account.DefaultPlans()
 		plans[0].EvaluationBudgetMS = free
@@ -155,6 +160,7 @@ func TestAnonymousBudgetIsShorterThanTheFreePlans(t *testing.T) {
 }
 
 func TestAnonymousEvaluationSwitchedOff(t *testing.T) {
+	t.Parallel()
 	s := apitest.Start(t, apitest.Options{AnonymousPerHour: -1})
 	if off := anonymous(t, s, "1+1"); off.Status != 404 || off.JSON["code"] != "anonymous_off" || s.Evaluated.Load() != 0 {
 		t.Errorf("%d %s", off.Status, off.Body)
@@ -163,6 +169,7 @@ func TestAnonymousEvaluationSwitchedOff(t *testing.T) {
 
 // A credential makes no difference, valid or not.
 func TestAnonymousEvaluationTakesNoCredential(t *testing.T) {
+	t.Parallel()
 	s := apitest.Start(t, apitest.Options{})
 	user := s.NewUser(t)
 	for _, header := range []string{"Bearer " + user.Token, "Bearer nonsense"} {

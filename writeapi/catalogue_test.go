@@ -203,6 +203,7 @@ func (c customer) upload(export string) apitest.Answer {
 // TestWhatTheCatalogueServesIsEnforced walks the answer of GET /billing/plans: each field of each plan, and the limits of registering and
 // signing in, and tries each at its limit and beyond it. A new field of a plan fails here until somebody says how it is enforced.
 func TestWhatTheCatalogueServesIsEnforced(t *testing.T) {
+	t.Parallel()
 	served := apitest.Start(t, apitest.Options{Plans: distinct(), Rules: catalogueRules}).Do(t, http.MethodGet, "/billing/plans", "").OK(t)
 	var catalogue map[string]json.RawMessage
 	var plans []map[string]any

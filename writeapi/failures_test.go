@@ -10,6 +10,7 @@ import (
 
 // TestEveryFailureHasItsCode: no reason of a failure is answered with another one's code but a crash for want of memory.
 func TestEveryFailureHasItsCode(t *testing.T) {
+	t.Parallel()
 	field, _ := reflect.TypeFor[run.Failed]().FieldByName("Reason")
 	reasons := strings.Split(field.Tag.Get("enum"), ",")
 	codes := map[string]bool{}

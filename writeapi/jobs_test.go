@@ -73,6 +73,7 @@ func day(t *testing.T, s *apitest.Server, accountID, utcDay string) slots.State 
 }
 
 func TestSubmitReceipt(t *testing.T) {
+	t.Parallel()
 	s := apitest.Start(t, apitest.Options{Kinds: []runners.Kind{other{}}})
 	u := s.NewUser(t)
 	a := submit(t, u, `{"expression":"1+1"}`)
@@ -96,6 +97,7 @@ func TestSubmitReceipt(t *testing.T) {
 
 // TestRefusedSubmissionsCostNothing is every refusal of interface §4.3 for the kinds served.
 func TestRefusedSubmissionsCostNothing(t *testing.T) {
+	t.Parallel()
 	s := apitest.Start(t, apitest.Options{Kinds: []runners.Kind{other{}}})
 	u := s.NewUser(t)
 	submit(t, u, `{"expression":"1+1"}`).OK(t) // the block of run ids is reserved
@@ -164,6 +166,7 @@ func TestRefusedSubmissionsCostNothing(t *testing.T) {
 }
 
 func TestIdempotency(t *testing.T) {
+	t.Parallel()
 	s := apitest.Start(t, apitest.Options{})
 	u, other := s.NewUser(t), s.NewUser(t)
 	id := jobOf(t, submit(t, u, `{"expression":"1+1","idempotency_key":"k"}`))
@@ -203,6 +206,7 @@ func TestIdempotency(t *testing.T) {
 }
 
 func TestConcurrentSubmissionsOfOneKeyAreOneJob(t *testing.T) {
+	t.Parallel()
 	s := apitest.Start(t, apitest.Options{})
 	u := s.NewUser(t)
 	const clients = 8
@@ -224,6 +228,7 @@ func TestConcurrentSubmissionsOfOneKeyAreOneJob(t *testing.T) {
 }
 
 func TestDailyAllowance(t *testing.T) {
+	t.Parallel()
 	s := apitest.Start(t, apitest.Options{Kinds: []runners.Kind{other{}}})
 	u, other := s.NewUser(t), s.NewUser(t)
 	s.Clock.Pass(11*time.Hour + 59*time.Minute + 30*time.Second) // 30 s to midnight
@@ -259,6 +264,7 @@ func TestDailyAllowance(t *testing.T) {
 }
 
 func TestCancel(t *testing.T) {
+	t.Parallel()
 	s := apitest.Start(t, apitest.Options{})
 	u, other := s.NewUser(t), s.NewUser(t)
 	cancel := func(id, want string) {
@@ -290,6 +296,7 @@ func TestCancel(t *testing.T) {
 }
 
 func TestSubmitWithoutLog(t *testing.T) {
+	t.Parallel()
 	s := apitest.Start(t, apitest.Options{})
 	u := s.NewUser(t)
 	s.LogAway(true)

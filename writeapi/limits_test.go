@@ -15,6 +15,7 @@ var limitHeaders = []string{"X-Ratelimit-Limit", "X-Ratelimit-Remaining", "X-Rat
 
 // TestEveryAnswerOfALimitedRouteSaysTheLimit: also what is refused before it is counted, which leaves the limit as it was.
 func TestEveryAnswerOfALimitedRouteSaysTheLimit(t *testing.T) {
+	t.Parallel()
 	s := apitest.Start(t, apitest.Options{})
 	u := s.NewUser(t)
 	refused := []struct{ body, contentType string }{
@@ -56,6 +57,7 @@ func TestEveryAnswerOfALimitedRouteSaysTheLimit(t *testing.T) {
 
 // TestWhatIsRefusedForNowIsNotCounted: an elaboration where there is no toolchain costs nothing of the minute.
 func TestWhatIsRefusedForNowIsNotCounted(t *testing.T) {
+	t.Parallel()
 	u := apitest.Start(t, apitest.Options{}).NewUser(t)
 	for range 25 { // the plan allows 20 a minute
 		a := u.Do(t, http.MethodPost, "/api/proofs/elaborate", `{"source":"theorem a : 1 = 1 := rfl"}`)
@@ -68,6 +70,7 @@ func TestWhatIsRefusedForNowIsNotCounted(t *testing.T) {
 
 // TestJobsSayTheDaysLimit: as it stands after the submission.
 func TestJobsSayTheDaysLimit(t *testing.T) {
+	t.Parallel()
 	s := apitest.Start(t, apitest.Options{})
 	u := s.NewUser(t)
 	for left := 9; left >= 0; left-- {

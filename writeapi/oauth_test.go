@@ -66,6 +66,7 @@ func revokedBecause(t *testing.T, s *apitest.Server) grant.Reason {
 
 // TestConnectAnApp is the whole story: register, sign in on the page, allow, exchange, use, refresh, disconnect.
 func TestConnectAnApp(t *testing.T) {
+	t.Parallel()
 	s, u, c := startOAuth(t)
 	query := c.Query("scope", "history:read evaluate openid", "resource", s.URL)
 
@@ -143,6 +144,7 @@ func TestConnectAnApp(t *testing.T) {
 
 // TestSecretsThatComeTwice: a code or refresh token that comes again ends the grant with everything that came of it.
 func TestSecretsThatComeTwice(t *testing.T) {
+	t.Parallel()
 	s, u, c := startOAuth(t)
 	code := u.Answer(t, c.Query(), "allow").Query().Get("code")
 	first := c.Exchange(t, code).OK(t)
@@ -168,6 +170,7 @@ func TestSecretsThatComeTwice(t *testing.T) {
 
 // TestSecretsThatComeAtOnce: of several that come at the same moment one is answered at most, and the grant ends.
 func TestSecretsThatComeAtOnce(t *testing.T) {
+	t.Parallel()
 	s, u, c := startOAuth(t)
 	_, refresh := u.Connect(t, c, "", "")
 	code := u.Answer(t, c.Query(), "allow").Query().Get("code")
@@ -200,6 +203,7 @@ func TestSecretsThatComeAtOnce(t *testing.T) {
 
 // TestCodesAreBound: to client, redirect address, verifier, resource and minute.
 func TestCodesAreBound(t *testing.T) {
+	t.Parallel()
 	s, u, c := startOAuth(t)
 	other := s.NewClient(t)
 	code := func() string { return u.Answer(t, c.Query("resource", s.URL), "allow").Query().Get("code") }
@@ -259,6 +263,7 @@ func TestCodesAreBound(t *testing.T) {
 // TestTheConsentPageTellsNoAddresses: a wrong sign-in there is answered alike for an address that is registered and for one that is not. Time is that of
 // POST /auth/login, whose handler it calls.
 func TestTheConsentPageTellsNoAddresses(t *testing.T) {
+	t.Parallel()
 	s, u, c := startOAuth(t)
 	attempt := func(email, password string) apitest.Answer {
 		a := s.Form(t, "/oauth/authorize", url.Values{"request": {c.Query()}, "answer": {"sign-in"}, "email": {email}, "password": {password}})
@@ -278,6 +283,7 @@ func TestTheConsentPageTellsNoAddresses(t *testing.T) {
 // TestARefreshMayAskForLess (RFC 6749 section 6): the access token has what was asked for, the refresh token what it had; more than that is
 // refused, and uses nothing up.
 func TestARefreshMayAskForLess(t *testing.T) {
+	t.Parallel()
 	s, u, c := startOAuth(t)
 	_, refresh := u.Connect(t, c, "evaluate history:read", "")
 	for _, more := range []string{"jobs:write", "evaluate jobs:write", "root", "mcp"} {
@@ -299,6 +305,7 @@ func TestARefreshMayAskForLess(t *testing.T) {
 
 // TestAuthorizeRefusals: who asked is told where that is certain; the browser goes nowhere else.
 func TestAuthorizeRefusals(t *testing.T) {
+	t.Parallel()
 	s, u, c := startOAuth(t)
 	for name, changes := range map[string][]string{
 		"another host":       {"redirect_uri", "https://evil.example/cb"},
@@ -362,6 +369,7 @@ func TestAuthorizeRefusals(t *testing.T) {
 
 // TestConsentCannotBeForged: a form needs the session, the proof of this session for this very request, and not to come from another site.
 func TestConsentCannotBeForged(t *testing.T) {
+	t.Parallel()
 	s, u, c := startOAuth(t)
 	other := s.NewUser(t)
 	before := appended(t, s)
@@ -401,6 +409,7 @@ func TestConsentCannotBeForged(t *testing.T) {
 
 // TestRevokeEndpoint: a client ends its own grant with either token, and nobody else's (RFC 7009).
 func TestRevokeEndpoint(t *testing.T) {
+	t.Parallel()
 	s, u, c := startOAuth(t)
 	other := s.NewClient(t)
 	revoke := func(client *apitest.Client, token, hint string) apitest.Answer {
@@ -432,6 +441,7 @@ func TestRevokeEndpoint(t *testing.T) {
 }
 
 func TestRegisterClients(t *testing.T) {
+	t.Parallel()
 	s := apitest.Start(t, apitest.Options{})
 	register := func(body any) apitest.Answer {
 		written, err := json.Marshal(body)
@@ -482,6 +492,7 @@ func TestRegisterClients(t *testing.T) {
 }
 
 func TestOAuthMetadata(t *testing.T) {
+	t.Parallel()
 	s := apitest.Start(t, apitest.Options{})
 	server := s.Do(t, http.MethodGet, "/.well-known/oauth-authorization-server", "").OK(t)
 	if server.JSON["issuer"] != s.URL || server.JSON["token_endpoint"] != s.URL+"/oauth/token" || fmt.Sprint(server.JSON["code_challenge_methods_supported"]) != "[S256]" ||
@@ -506,6 +517,7 @@ func TestOAuthMetadata(t *testing.T) {
 
 // TestAccessTokensEndWithTheirAccount: and an app cannot be connected to a closed one.
 func TestAccessTokensEndWithTheirAccount(t *testing.T) {
+	t.Parallel()
 	s, u, c := startOAuth(t)
 	token, refresh := u.Connect(t, c, "", "")
 	query := c.Query()
@@ -525,6 +537,7 @@ func TestAccessTokensEndWithTheirAccount(t *testing.T) {
 
 // TestOAuthWhileTheLogIsAway: nothing is answered that is not certain, and nothing is lost.
 func TestOAuthWhileTheLogIsAway(t *testing.T) {
+	t.Parallel()
 	s, u, c := startOAuth(t)
 	token, refresh := u.Connect(t, c, "", "")
 	s.LogAway(true)

@@ -69,6 +69,7 @@ func paymentsOf(t *testing.T, s *apitest.Server, accountID string) (all []billin
 
 // TestAPaymentIsNotedOnce: however often and however many at a time it is told, also later with a new signature.
 func TestAPaymentIsNotedOnce(t *testing.T) {
+	t.Parallel()
 	s := withPayments(t)
 	u := s.NewUser(t)
 	invoice := subscribed(t, s, u)
@@ -102,6 +103,7 @@ func TestAPaymentIsNotedOnce(t *testing.T) {
 
 // TestNoMoneyIsInvented: whatever is wrong with a call, nothing is noted.
 func TestNoMoneyIsInvented(t *testing.T) {
+	t.Parallel()
 	s := withPayments(t)
 	u, v := s.NewUser(t), s.NewUser(t)
 	invoice, others := subscribed(t, s, u), subscribed(t, s, v)
@@ -145,6 +147,7 @@ func TestNoMoneyIsInvented(t *testing.T) {
 }
 
 func TestThereIsNoWebhookWithoutASecret(t *testing.T) {
+	t.Parallel()
 	s := apitest.Start(t, apitest.Options{})
 	tell(t, s, "{}").Want(t, httpkit.NoSuchRoute)
 }

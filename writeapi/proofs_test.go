@@ -53,6 +53,7 @@ func elaborating(t *testing.T) (*apitest.Server, *apitest.User, elaborator) {
 }
 
 func TestElaborate(t *testing.T) {
+	t.Parallel()
 	_, u, _ := elaborating(t)
 	done := u.Do(t, http.MethodPost, "/api/proofs/elaborate", `{"source":"right","module":"My.Proofs"}`).OK(t)
 	var answer struct {
@@ -98,6 +99,7 @@ func TestElaborate(t *testing.T) {
 }
 
 func TestOneElaborationInFlight(t *testing.T) {
+	t.Parallel()
 	s, u, e := elaborating(t)
 	other := s.NewUser(t)
 	first := make(chan apitest.Answer)
@@ -116,6 +118,7 @@ func TestOneElaborationInFlight(t *testing.T) {
 
 // TestSourceOfAJob: elaboration comes before the slot, and errors cost none.
 func TestSourceOfAJob(t *testing.T) {
+	t.Parallel()
 	_, u, _ := elaborating(t)
 	refused := u.Do(t, http.MethodPost, "/api/jobs", `{"kind":"proof","source":"wrong","declarations":["P"]}`)
 	if refused.Want(t, httpkit.ElaborationFailed); !strings.Contains(refused.JSON["detail"].(string), "line 3, column 2: type mismatch") {
@@ -130,6 +133,7 @@ func TestSourceOfAJob(t *testing.T) {
 }
 
 func TestProofRoutesAreLimitedPerMinute(t *testing.T) {
+	t.Parallel()
 	plans := account.DefaultPlans()
 	plans[0].PerMinute = 3
 	s := apitest.Start(t, apitest.Options{Plans: plans, Elaborator: elaborator{}})
@@ -155,6 +159,7 @@ func TestProofRoutesAreLimitedPerMinute(t *testing.T) {
 }
 
 func TestProofsWhenTheLogIsAway(t *testing.T) {
+	t.Parallel()
 	s := apitest.Start(t, apitest.Options{})
 	u := s.NewUser(t)
 	s.LogAway(true)

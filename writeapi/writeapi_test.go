@@ -43,6 +43,7 @@ func history(t *testing.T, s *apitest.Server) (recorded []event.Recorded) {
 }
 
 func TestEvaluate(t *testing.T) {
+	t.Parallel()
 	s := apitest.Start(t, apitest.Options{})
 	u := s.NewUser(t)
 	a := u.Evaluate(t, "1+1").OK(t)
@@ -72,6 +73,7 @@ func TestEvaluate(t *testing.T) {
 // TestSlipsAreAnsweredWithSuggestions: the expression is evaluated as given, and the answer says what was probably meant. In a
 // session that may have defined the name, only an answer with the name in it draws the suggestion.
 func TestSlipsAreAnsweredWithSuggestions(t *testing.T) {
+	t.Parallel()
 	s := apitest.Start(t, apitest.Options{})
 	u := s.NewUser(t)
 	const want = `"suggestions":[{"code":"parentheses","message":"did you mean Sin[x]? Parentheses multiply; a function's arguments stand in square brackets.",` +
@@ -87,6 +89,7 @@ func TestSlipsAreAnsweredWithSuggestions(t *testing.T) {
 }
 
 func TestEvaluationsThatEndWithoutAnAnswer(t *testing.T) {
+	t.Parallel()
 	s := apitest.Start(t, apitest.Options{})
 	u := s.NewUser(t)
 	for expression, kind := range map[string]httpkit.Kind{"While[True]": httpkit.BudgetExhausted, "Quit[]": httpkit.EngineQuit} {
@@ -111,6 +114,7 @@ func TestEvaluationsThatEndWithoutAnAnswer(t *testing.T) {
 
 // TestBadInputAppendsNothing is issue 3's list, each with its documented code.
 func TestBadInputAppendsNothing(t *testing.T) {
+	t.Parallel()
 	s := apitest.Start(t, apitest.Options{Plans: unlimited()})
 	u := s.NewUser(t)
 	u.Evaluate(t, "1+1").OK(t) // the block of run ids is reserved
@@ -156,6 +160,7 @@ func unlimited() account.Plans {
 }
 
 func TestRateLimit(t *testing.T) {
+	t.Parallel()
 	s := apitest.Start(t, apitest.Options{})
 	u, other := s.NewUser(t), s.NewUser(t)
 	for body, kind := range map[string]httpkit.Kind{ // a request of a wrong form costs nothing of the minute
@@ -195,6 +200,7 @@ func TestRateLimit(t *testing.T) {
 // TestEvaluationsAtOnce: the plan's limit counts evaluations and checks of one account, in sessions and without; what is
 // refused costs nothing of the minute, and when one client has gone there is room again.
 func TestEvaluationsAtOnce(t *testing.T) {
+	t.Parallel()
 	plans := account.DefaultPlans()
 	plans[0].ConcurrentEvaluations = 2
 	s := apitest.Start(t, apitest.Options{Plans: plans})
@@ -224,6 +230,7 @@ func TestEvaluationsAtOnce(t *testing.T) {
 // TestAClientWhoGoesAwayStopsItsEvaluation: it ends in the log as cancelled; who evaluates next in its session is told that the
 // variables are gone.
 func TestAClientWhoGoesAwayStopsItsEvaluation(t *testing.T) {
+	t.Parallel()
 	s := apitest.Start(t, apitest.Options{})
 	u := s.NewUser(t)
 	u.Do(t, http.MethodPost, "/api/evaluate", `{"expression":"x=5","session_id":"s"}`).OK(t)
@@ -280,6 +287,7 @@ func startAndLeave(t *testing.T, s *apitest.Server, u *apitest.User, body string
 }
 
 func TestSessionsKeepVariables(t *testing.T) {
+	t.Parallel()
 	s := apitest.Start(t, apitest.Options{Plans: unlimited()})
 	u, other := s.NewUser(t), s.NewUser(t)
 	in := func(u *apitest.User, expression, session string) apitest.Answer {
@@ -312,6 +320,7 @@ func TestSessionsKeepVariables(t *testing.T) {
 }
 
 func TestVerify(t *testing.T) {
+	t.Parallel()
 	s := apitest.Start(t, apitest.Options{Plans: unlimited()})
 	u, other := s.NewUser(t), s.NewUser(t)
 	runID := u.Evaluate(t, "1+1").OK(t).JSON["run_id"].(float64)
@@ -340,6 +349,7 @@ func TestVerify(t *testing.T) {
 }
 
 func TestRegisterAndSignIn(t *testing.T) {
+	t.Parallel()
 	s := apitest.Start(t, apitest.Options{})
 	post := func(path, body string, headers ...string) apitest.Answer {
 		return s.Do(t, http.MethodPost, path, body, headers...)
@@ -378,6 +388,7 @@ func TestRegisterAndSignIn(t *testing.T) {
 }
 
 func TestCookieUnderTLS(t *testing.T) {
+	t.Parallel()
 	for name, o := range map[string]apitest.Options{"TLS here": {TLS: true}, "TLS at a proxy nobody named": {PublicURL: "https://reckon.example"}} {
 		t.Run(name, func(t *testing.T) { cookieIsSecure(t, apitest.Start(t, o)) })
 	}
@@ -398,6 +409,7 @@ func cookieIsSecure(t *testing.T, s *apitest.Server) {
 }
 
 func TestFailedSignInsAreAlike(t *testing.T) {
+	t.Parallel()
 	s := apitest.Start(t, apitest.Options{})
 	u := s.NewUser(t)
 	var first apitest.Answer
@@ -418,6 +430,7 @@ func TestFailedSignInsAreAlike(t *testing.T) {
 }
 
 func TestAttemptsAreLimited(t *testing.T) {
+	t.Parallel()
 	s := apitest.Start(t, apitest.Options{Rules: identity.Rules{
 		Registrations: ratelimit.Rule{Requests: 2, Window: time.Hour}, SignIns: ratelimit.Rule{Requests: 3, Window: time.Minute},
 	}})
@@ -446,6 +459,7 @@ func TestAttemptsAreLimited(t *testing.T) {
 // TestAKnownBrowserIsNotLockedOut: strangers use up what an account's unknown devices have; the browser that signed in before goes on, and
 // its cookie is worth nothing for another account and opens nothing.
 func TestAKnownBrowserIsNotLockedOut(t *testing.T) {
+	t.Parallel()
 	s := apitest.Start(t, apitest.Options{TrustedProxies: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}, Rules: identity.Rules{
 		Registrations: ratelimit.Rule{Requests: 9, Window: time.Hour}, SignIns: ratelimit.Rule{Requests: 2, Window: time.Minute},
 	}})
@@ -480,6 +494,7 @@ func TestAKnownBrowserIsNotLockedOut(t *testing.T) {
 
 // TestSignInsEnd: a browser session that is ended, by its owner or by a new password, fails with the next request.
 func TestSignInsEnd(t *testing.T) {
+	t.Parallel()
 	s := apitest.Start(t, apitest.Options{})
 	u, other := s.NewUser(t), s.NewUser(t)
 	again := func(password string) string {
@@ -534,6 +549,7 @@ func TestSignInsEnd(t *testing.T) {
 
 // TestPasswordsAreNotGuessed by who has got hold of a browser session.
 func TestPasswordsAreNotGuessed(t *testing.T) {
+	t.Parallel()
 	s := apitest.Start(t, apitest.Options{Rules: identity.Rules{
 		Registrations: ratelimit.Rule{Requests: 2, Window: time.Hour}, SignIns: ratelimit.Rule{Requests: 3, Window: time.Minute},
 	}})
@@ -552,6 +568,7 @@ func TestPasswordsAreNotGuessed(t *testing.T) {
 }
 
 func TestTokens(t *testing.T) {
+	t.Parallel()
 	s := apitest.Start(t, apitest.Options{})
 	u, other := s.NewUser(t), s.NewUser(t)
 	mint := func(body string) apitest.Answer {
@@ -604,6 +621,7 @@ func TestTokens(t *testing.T) {
 }
 
 func TestCredentials(t *testing.T) {
+	t.Parallel()
 	s := apitest.Start(t, apitest.Options{})
 	u := s.NewUser(t)
 	for header, kind := range map[string]httpkit.Kind{
@@ -636,6 +654,7 @@ func TestCredentials(t *testing.T) {
 }
 
 func TestClosedAccount(t *testing.T) {
+	t.Parallel()
 	s := apitest.Start(t, apitest.Options{})
 	u := s.NewUser(t)
 	stream := account.Stream(u.ID)
@@ -648,6 +667,7 @@ func TestClosedAccount(t *testing.T) {
 
 // TestClosingAnAccount takes its password, and refuses every credential from the answer on.
 func TestClosingAnAccount(t *testing.T) {
+	t.Parallel()
 	s := apitest.Start(t, apitest.Options{})
 	u := s.NewUser(t)
 	end := func(password string, headers ...string) apitest.Answer {
@@ -666,6 +686,7 @@ func TestClosingAnAccount(t *testing.T) {
 }
 
 func TestLogAway(t *testing.T) {
+	t.Parallel()
 	s := apitest.Start(t, apitest.Options{})
 	u := s.NewUser(t)
 	s.LogAway(true)
@@ -685,6 +706,7 @@ func TestLogAway(t *testing.T) {
 }
 
 func TestMetadataOfWhatIsWritten(t *testing.T) {
+	t.Parallel()
 	s := apitest.Start(t, apitest.Options{})
 	u := s.NewUser(t)
 	trace := "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"

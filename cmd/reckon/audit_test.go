@@ -45,6 +45,7 @@ func (k inProcess) Check(ctx context.Context, content []byte, declarations []str
 // TestRecheckFindings: given a certificate, when the kernel judges its export again, then one that says the same is no finding, one that says
 // otherwise contradicts, and one that does not finish reproduces nothing.
 func TestRecheckFindings(t *testing.T) {
+	t.Parallel()
 	judge := inProcess{t}
 	report, err := judge.Check(t.Context(), []byte(leanExport), []string{"p"}, time.Minute)
 	if err != nil || report.Verdict != "verified" {
@@ -94,6 +95,7 @@ func TestRecheckFindings(t *testing.T) {
 
 // TestReadKeySet: a set of keys is read as it was served, and what is none is refused with its file's name.
 func TestReadKeySet(t *testing.T) {
+	t.Parallel()
 	path := filepath.Join(t.TempDir(), "keys.json")
 	for content, want := range map[string]string{
 		`{"keys":[{"kid":"a","kty":"OKP","crv":"Ed25519","x":"A6EHv_POEL4dcN0Y50vAmWfk1jCbpQ1fHdyGZBJVMbg"}]}`: "",
@@ -117,6 +119,7 @@ func TestReadKeySet(t *testing.T) {
 
 // TestPrintAudit: a report names what was not checked, each finding with its place and remedy, and ends with the verdict.
 func TestPrintAudit(t *testing.T) {
+	t.Parallel()
 	var out strings.Builder
 	finding := audit.Complete("receipts", audit.KindSignature, audit.Finding{Stream: "run-5", Revision: 1, Position: 9}, "a signature", "another")
 	if err := printAudit(&out, auditor.Report{Findings: []audit.Finding{finding}, Counts: audit.Counts{NotChecked: 3}}, asked{recheck: true}); err != nil {
@@ -135,6 +138,7 @@ func TestPrintAudit(t *testing.T) {
 
 // TestPrintAuditOfADamagedLog: no check is said to agree further than the log could be read.
 func TestPrintAuditOfADamagedLog(t *testing.T) {
+	t.Parallel()
 	for _, state := range checkStates(auditor.Report{Chained: true, ReadModels: true, Tables: true, Findings: []audit.Finding{audit.Complete(audit.CheckChain, audit.KindExport, audit.Finding{Revision: -1, Position: 9}, "a", "b")}}, asked{blobs: true}) {
 		if state.State == "agrees" || state.State == "partly" && !strings.Contains(state.Why, "from position 9 on") {
 			t.Errorf("%+v", state)
@@ -144,6 +148,7 @@ func TestPrintAuditOfADamagedLog(t *testing.T) {
 
 // TestAuditOfNoExport: a file that is none is an argument that was mistyped, and no damaged log.
 func TestAuditOfNoExport(t *testing.T) {
+	t.Parallel()
 	file := filepath.Join(t.TempDir(), "keys.json")
 	for _, content := range []string{"", `{"keys":[]}`} {
 		if err := os.WriteFile(file, []byte(content), 0o600); err != nil {
@@ -157,6 +162,7 @@ func TestAuditOfNoExport(t *testing.T) {
 
 // TestAuditNeedsTheBlobsOfAnInstallation: where the blobs of a data folder are gone, an audit that would have looked at them does not begin.
 func TestAuditNeedsTheBlobsOfAnInstallation(t *testing.T) {
+	t.Parallel()
 	c := auditLogCmd{auditSource: auditSource{Data: t.TempDir()}}
 	if kept, err := c.openBlobs(t.Context()); kept != nil || err != nil {
 		t.Errorf("the folder of a log alone: %v, %v", kept, err)
@@ -175,6 +181,7 @@ func TestAuditNeedsTheBlobsOfAnInstallation(t *testing.T) {
 
 // TestUsageOfNothingIsRefused: an account that the log does not have and days that are none have no bill of zeros.
 func TestUsageOfNothingIsRefused(t *testing.T) {
+	t.Parallel()
 	for _, c := range []auditUsageCmd{{From: "2026-11-31"}, {To: "2026-13-01"}, {From: "2026-02-02", To: "2026-02-01"}, {From: "2026-02-02", To: "2026-02-02"}} {
 		if err := c.Run(); err == nil || !strings.Contains(err.Error(), "day") {
 			t.Errorf("from %q to %q: %v", c.From, c.To, err)
@@ -184,6 +191,7 @@ func TestUsageOfNothingIsRefused(t *testing.T) {
 
 // TestAuditNamesALogElsewhere: a data folder whose server had its log at an address is no log, and an audit says where it is.
 func TestAuditNamesALogElsewhere(t *testing.T) {
+	t.Parallel()
 	data := t.TempDir()
 	if err := recordServed(config.Installation{Data: data, Eventstore: "esdb://auditor:secret@log.example:2113"}); err != nil {
 		t.Fatal(err)

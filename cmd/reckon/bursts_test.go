@@ -65,6 +65,7 @@ func positionOf(t *testing.T, store *eventstore.Store, stream string) int64 {
 // TestBurstsOfTheLog derives bursts without a server: in every form, at a position of the past, and as docs/bursts.md tells an
 // analyst to go on from there.
 func TestBurstsOfTheLog(t *testing.T) {
+	t.Parallel()
 	data := t.TempDir()
 	status, id, stderr := reckon(t, "correct horse battery\n", nil, "account", "create", "--init", "a@example.com", "--password-stdin", "--data", data)
 	if status != 0 {
@@ -212,6 +213,7 @@ func python(t *testing.T, packages ...string) string {
 
 // TestTheCSVHasEveryField: an analyst's file holds what a timeline holds.
 func TestTheCSVHasEveryField(t *testing.T) {
+	t.Parallel()
 	var out strings.Builder
 	if err := writeActivities(&out, burst.Derive([]burst.Activity{{Key: "k"}})); err != nil {
 		t.Fatal(err)
@@ -234,6 +236,7 @@ func TestTheCSVHasEveryField(t *testing.T) {
 
 // TestTheTableShowsAClientsNameSafely: a client names itself, with what a terminal obeys and at any length.
 func TestTheTableShowsAClientsNameSafely(t *testing.T) {
+	t.Parallel()
 	for name, want := range map[string]string{
 		"":                                   "",
 		"Ärger 日本":                           "Ärger 日本",

@@ -102,6 +102,7 @@ func reckon(t *testing.T, stdin string, environment []string, arguments ...strin
 // TestExitStatuses: 0 is fine, 1 found something wrong, 2 could not run; what
 // is wrong is said on standard error and names the mistake.
 func TestExitStatuses(t *testing.T) {
+	t.Parallel()
 	data := t.TempDir()
 	if status, _, stderr := reckon(t, "", nil, "keys", "rotate", "--init", "--data", data); status != 0 {
 		t.Fatal(stderr)
@@ -158,6 +159,7 @@ func TestExitStatuses(t *testing.T) {
 // TestWhichSettingWins: a flag over the environment, the environment over the
 // file, the file over the default. The folder made tells which won.
 func TestWhichSettingWins(t *testing.T) {
+	t.Parallel()
 	root := t.TempDir()
 	at := func(name string) string { return filepath.Join(root, name) }
 	file := at("reckon.toml")
@@ -187,6 +189,7 @@ func TestWhichSettingWins(t *testing.T) {
 // TestAccountsAndKeysWithoutAServer runs the operator's commands on a folder no
 // server uses.
 func TestAccountsAndKeysWithoutAServer(t *testing.T) {
+	t.Parallel()
 	data := t.TempDir()
 	do := func(want int, stdin string, arguments ...string) (stdout, stderr string) {
 		t.Helper()
@@ -260,6 +263,7 @@ func TestAccountsAndKeysWithoutAServer(t *testing.T) {
 
 // TestNodeAlone starts the node, uses it and stops it.
 func TestNodeAlone(t *testing.T) {
+	t.Parallel()
 	folder := filepath.Join(t.TempDir(), "data", "eventstore")
 	node, connection, stop := startedNode(t, nil, "--data", folder)
 	status, _, stderr := reckon(t, "", nil, "node", "--data", folder)
@@ -293,6 +297,7 @@ func TestNodeAlone(t *testing.T) {
 // TestReadingMakesNothing: a command that only reads, or that needs what is there,
 // says that nothing is there and leaves the disk as it was.
 func TestReadingMakesNothing(t *testing.T) {
+	t.Parallel()
 	root := t.TempDir()
 	empty := filepath.Join(root, "empty")
 	if err := os.Mkdir(empty, 0o700); err != nil {
@@ -337,6 +342,7 @@ func TestReadingMakesNothing(t *testing.T) {
 
 // TestForeignAndOpenFolders: an empty data or key folder that others could enter is closed; one that holds something, or is not ours, is refused.
 func TestForeignAndOpenFolders(t *testing.T) {
+	t.Parallel()
 	data, keys := filepath.Join(t.TempDir(), "data"), filepath.Join(t.TempDir(), "keys")
 	for _, folder := range []string{data, keys} {
 		if err := errors.Join(os.Mkdir(folder, 0o777), os.Chmod(folder, 0o777)); err != nil {
@@ -387,6 +393,7 @@ func TestForeignAndOpenFolders(t *testing.T) {
 
 // TestAdminPort: who comes by a name of someone else's, or without the token, learns nothing.
 func TestAdminPort(t *testing.T) {
+	t.Parallel()
 	const token = "a token long enough"
 	inner := http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte("figures")) })
 	handler := guardAdmin(inner, "metrics.example:9090", token)
@@ -436,6 +443,7 @@ func listenAdmin(t *testing.T, handler http.Handler) (data string) {
 }
 
 func TestAskServer(t *testing.T) {
+	t.Parallel()
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /settings", func(w http.ResponseWriter, _ *http.Request) {
 		_ = json.NewEncoder(w).Encode(serverSettings{Log: "esdb://x", Process: "p"})
@@ -466,6 +474,7 @@ func TestAskServer(t *testing.T) {
 }
 
 func TestClaimSocket(t *testing.T) {
+	t.Parallel()
 	claim := func(data string) error {
 		return (&service{process: process{config: config.Serve{Installation: config.Installation{Data: data}}}}).claimSocket(t.Context(), adminSocket(data))
 	}
@@ -497,6 +506,7 @@ func TestClaimSocket(t *testing.T) {
 }
 
 func TestASocketsPathIsShort(t *testing.T) {
+	t.Parallel()
 	data := filepath.Join(t.TempDir(), strings.Repeat("d", maxSocketPath))
 	err := (&service{process: process{config: config.Serve{Installation: config.Installation{Data: data}}}}).makeAdmin(t.Context())
 	if err == nil || !strings.Contains(err.Error(), "--data") {
@@ -506,6 +516,7 @@ func TestASocketsPathIsShort(t *testing.T) {
 
 // TestPeersShareOneSecret: processes that start at once on one folder.
 func TestPeersShareOneSecret(t *testing.T) {
+	t.Parallel()
 	folder := filepath.Join(t.TempDir(), "keys")
 	if _, err := keyring.Open(folder); err != nil {
 		t.Fatal(err)
@@ -545,6 +556,7 @@ func TestPeersShareOneSecret(t *testing.T) {
 }
 
 func TestSessionKeysComeApart(t *testing.T) {
+	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		account := rapid.StringMatching(`[a-f0-9-]{1,36}`).Draw(t, "account")
 		id := rapid.StringMatching(`[A-Za-z0-9._-]{1,64}`).Draw(t, "session")
@@ -563,6 +575,7 @@ func TestSessionKeysComeApart(t *testing.T) {
 
 // TestVersionIsNotReadFromTheEnvironment: a variable that somebody set for another reason must not replace a command by a line of text.
 func TestVersionIsNotReadFromTheEnvironment(t *testing.T) {
+	t.Parallel()
 	environment := []string{"RECKON_VERSION=1.4.2", "RECKON_HELP=true"}
 	status, stdout, stderr := reckon(t, "", environment, "keys", "list", "--data", filepath.Join(t.TempDir(), "none"))
 	if status != 2 || stdout != "" || !strings.Contains(stderr, "there is no event log") {

@@ -92,6 +92,7 @@ func lines(out string) []string { return strings.Split(strings.TrimSuffix(out, "
 
 // TestTailSelects: each filter takes what it says, alone and together; --since and --last begin where they say.
 func TestTailSelects(t *testing.T) {
+	t.Parallel()
 	flags, store := runningNode(t)
 	correlation := submitted(t, store)
 	appendTo(t, store, account.Stream("another"), event.NoStream, commands.Intent{ID: uuid.New(), At: time.Now(), Account: "another"}, account.Registered{Account: "another", Plan: "free"})
@@ -173,6 +174,7 @@ func register(t *testing.T, store *eventstore.Store, id string) {
 
 // TestTailFollows: what is appended is printed, and Ctrl-C and a closed pipe are ends and no errors, also while nothing is appended.
 func TestTailFollows(t *testing.T) {
+	t.Parallel()
 	flags, store := runningNode(t)
 	register(t, store, "a")
 	t.Run("Ctrl-C", func(t *testing.T) {
@@ -199,6 +201,7 @@ func TestTailFollows(t *testing.T) {
 
 // TestTailWithoutAServer prints what the folder's log holds and ends: nobody could append while the command has it.
 func TestTailWithoutAServer(t *testing.T) {
+	t.Parallel()
 	data := t.TempDir()
 	if status, _, stderr := reckon(t, "", nil, "keys", "rotate", "--init", "--data", data); status != 0 {
 		t.Fatal(stderr)
@@ -214,6 +217,7 @@ func TestTailWithoutAServer(t *testing.T) {
 
 // TestShow: a stream as it is and as it was, with the state that commands decide on.
 func TestShow(t *testing.T) {
+	t.Parallel()
 	flags, store := runningNode(t)
 	correlation := submitted(t, store)
 	stream := job.Stream(job.Sample().JobID)
@@ -252,6 +256,7 @@ func TestShow(t *testing.T) {
 
 // TestEveryKindOfStreamHasItsState: of each event that a decider folds, show prints a state.
 func TestEveryKindOfStreamHasItsState(t *testing.T) {
+	t.Parallel()
 	catalogue := domain.Catalogue()
 	without := []string{"certificate", "runids", "runner"} // nothing decides on them
 	kinds := map[string]string{                            // of the types whose names do not begin with the kind of stream
@@ -282,6 +287,7 @@ func TestEveryKindOfStreamHasItsState(t *testing.T) {
 
 // TestTrace: every event of a request below what it followed from, as text, JSON and a diagram.
 func TestTrace(t *testing.T) {
+	t.Parallel()
 	flags, store := runningNode(t)
 	correlation := submitted(t, store)
 	register(t, store, "a")
@@ -326,6 +332,7 @@ func TestTrace(t *testing.T) {
 
 // TestForeignEventsAreShown: an event of another binary, a damaged one and one of another program are shown as they are stored.
 func TestForeignEventsAreShown(t *testing.T) {
+	t.Parallel()
 	catalogue := domain.Catalogue()
 	for name, c := range map[string]struct {
 		raw                  eventstore.Raw
@@ -350,6 +357,7 @@ func TestForeignEventsAreShown(t *testing.T) {
 
 // TestOldVersionsAreShownAsTheNewest: data are what a reader of today gets, and the version is the one that is stored.
 func TestOldVersionsAreShownAsTheNewest(t *testing.T) {
+	t.Parallel()
 	stored, err := os.ReadFile("../../domain/testdata/events/account.plan_changed.v1.json")
 	if err != nil {
 		t.Fatal(err)
@@ -364,6 +372,7 @@ func TestOldVersionsAreShownAsTheNewest(t *testing.T) {
 // TestNothingOfAnEventIsObeyed: whatever stands in an event, a line of it is one line, of bounded length, without a character that a
 // terminal obeys, and the JSON form has the value unchanged.
 func TestNothingOfAnEventIsObeyed(t *testing.T) {
+	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		text := rapid.StringN(0, 4000, -1).Draw(t, "text") + rapid.SampledFrom([]string{"", "\x1b[2J", "\u009b31m", "\u202e", "\u2028", "\x00", "\U000E0001", "\u200b"}).Draw(t, "evil")
 		data, err := event.Marshal(runs.Evaluated{Answer: event.Inline(text)})
@@ -393,6 +402,7 @@ func TestNothingOfAnEventIsObeyed(t *testing.T) {
 }
 
 func TestLongTextsAreCutWithTheirSize(t *testing.T) {
+	t.Parallel()
 	data := []byte(fmt.Sprintf(`{"a":%q,"b":"short","c":[%s1]}`, strings.Repeat("é", 5000), strings.Repeat("1,", 3000)))
 	text := cutData(data, longestData)
 	if !strings.Contains(text, "… (10000 bytes)") || !strings.Contains(text, fmt.Sprintf("… (%d bytes in all)", len(data))) || !strings.Contains(text, `"b":"short"`) || len(text) > longestData+40 {

@@ -15,17 +15,8 @@ import (
 	"testing"
 
 	"reckon/domain/lean/check"
+	"reckon/test/binary"
 )
-
-// buildReckon builds the program as it is shipped.
-func buildReckon(t *testing.T) string {
-	t.Helper()
-	path := filepath.Join(t.TempDir(), "reckon")
-	if out, err := exec.Command("go", "build", "-o", path, ".").CombinedOutput(); err != nil {
-		t.Fatalf("%v: %s", err, out)
-	}
-	return path
-}
 
 // hungry are exports whose check takes any amount of memory, each in another way.
 var hungry = map[string]func(t *testing.T, w *bufio.Writer){
@@ -141,7 +132,8 @@ func numbered(base int, text string) string {
 
 // The bound is on the memory of the whole process, as the system counts it. A check that needs more ends with a report.
 func TestLeanCheckStaysWithinItsMemory(t *testing.T) {
-	program := buildReckon(t)
+	t.Parallel()
+	program := binary.Reckon(t)
 	for name, write := range hungry {
 		for _, bound := range []int{256, 512, 1024} {
 			if bound > 256 && name == "a large file" {

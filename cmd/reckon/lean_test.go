@@ -25,6 +25,7 @@ const leanExport = `{"meta":{"format":{"version":"3.1.0"}}}
 `
 
 func TestLeanCheckExitStatus(t *testing.T) {
+	t.Parallel()
 	for name, c := range map[string]struct {
 		text string
 		ask  []string
@@ -54,6 +55,7 @@ func TestLeanCheckExitStatus(t *testing.T) {
 }
 
 func TestLeanDeclarationsFileHasANameALine(t *testing.T) {
+	t.Parallel()
 	path := filepath.Join(t.TempDir(), "names")
 	if err := os.WriteFile(path, []byte("A.b\n\n  «c d».e \r\n"), 0o600); err != nil {
 		t.Fatal(err)
@@ -66,6 +68,7 @@ func TestLeanDeclarationsFileHasANameALine(t *testing.T) {
 
 // TestNamesAreSeparatedOutsideOfQuotes: a comma within «» is a part of a name.
 func TestNamesAreSeparatedOutsideOfQuotes(t *testing.T) {
+	t.Parallel()
 	got := slices.Collect(separated([]string{"Nat.add, «a,b».c,thm", "«,»", ""}))
 	if want := []string{"Nat.add", "«a,b».c", "thm", "«,»"}; !slices.Equal(got, want) {
 		t.Errorf("%q, want %q", got, want)

@@ -52,6 +52,7 @@ func wantFigures(t *testing.T, body string, figures ...string) {
 
 // TestAServerWithoutTheAPIIsWatched: it has figures and readiness on its socket and on --admin-listen, where readiness needs no token.
 func TestAServerWithoutTheAPIIsWatched(t *testing.T) {
+	t.Parallel()
 	data, token := shortTempDir(t), "a token of some length"
 	command := reckonCommand(t, []string{"RECKON_ADMIN_TOKEN=" + token}, "serve", "--init", "--roles", "project,react", "--data", data, "--admin-listen", "127.0.0.1:0")
 	out, err := command.StdoutPipe()
@@ -101,6 +102,7 @@ func TestAServerWithoutTheAPIIsWatched(t *testing.T) {
 
 // TestGuardedReadiness: on a port anybody may ask for readiness, by a name of this machine, and for nothing else.
 func TestGuardedReadiness(t *testing.T) {
+	t.Parallel()
 	data, token := filepath.Join(shortTempDir(t), "log"), "a token of some length"
 	if status, _, stderr := reckon(t, "", []string{"RECKON_ADMIN_TOKEN=short"}, "node", "--init", "--data", data, "--admin-listen", "127.0.0.1:0"); status != 2 || !strings.Contains(stderr, "at least 16 bytes") {
 		t.Errorf("status %d, %s", status, stderr)
@@ -145,6 +147,7 @@ func TestGuardedReadiness(t *testing.T) {
 }
 
 func TestUnsignedReceiptsAreSeen(t *testing.T) {
+	t.Parallel()
 	embedded, err := domain.Catalogue().Embed(runs.Sealed{RunID: 1, Signature: "s"}, runs.Sealed{RunID: 2}, runs.Reserved{})
 	if err != nil {
 		t.Fatal(err)
@@ -160,6 +163,7 @@ func TestUnsignedReceiptsAreSeen(t *testing.T) {
 }
 
 func TestResultsOfAppends(t *testing.T) {
+	t.Parallel()
 	for err, want := range map[error]string{nil: "ok", commands.ErrConflict: "conflict", commands.ErrUnavailable: "unavailable", context.Canceled: "refused"} {
 		if got := appendResult(err); got != want {
 			t.Errorf("%v: %s", err, got)

@@ -95,6 +95,7 @@ func logToMigrate(t *testing.T, dir string, events int) {
 // TestMigrateKilled kills `reckon migrate` whenever the target has grown by some events, and once the target too, until a migration ends
 // by itself. At no moment may anybody write to the target, and in the end it has what the source has.
 func TestMigrateKilled(t *testing.T) {
+	t.Parallel()
 	const events = 1500
 	from, to := filepath.Join(t.TempDir(), "from"), filepath.Join(t.TempDir(), "to")
 	logToMigrate(t, from, events)
@@ -200,6 +201,7 @@ func nameLog(t *testing.T, dir string) {
 
 // TestMigrateCommand: what `reckon migrate` refuses and how it ends, and that a log is taken back.
 func TestMigrateCommand(t *testing.T) {
+	t.Parallel()
 	root := t.TempDir()
 	from := filepath.Join(root, "data", "eventstore")
 	if status, _, stderr := reckon(t, "", nil, "keys", "rotate", "--init", "--data", filepath.Dir(from)); status != 0 {

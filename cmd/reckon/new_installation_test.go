@@ -23,6 +23,7 @@ var makers = [][]string{
 
 // TestAMistypedFolderIsNoNewInstallation: whatever names the folder, a command that would make something there says so and makes nothing.
 func TestAMistypedFolderIsNoNewInstallation(t *testing.T) {
+	t.Parallel()
 	root := t.TempDir()
 	file := filepath.Join(root, "reckon.toml")
 	for _, state := range []string{"absent", "empty", "empty log"} {
@@ -85,6 +86,7 @@ func tree(t *testing.T, path string) (found []string) {
 
 // TestInit: --init makes what is missing, and changes nothing where it is not.
 func TestInit(t *testing.T) {
+	t.Parallel()
 	for _, command := range [][]string{{"keys", "rotate"}, {"account", "create", "a@example.com", "--password-stdin"}} {
 		data := filepath.Join(t.TempDir(), "data")
 		if status, _, stderr := reckon(t, "a long password\n", nil, append(slices.Clone(command), "--init", "--data", data)...); status != 0 || !strings.Contains(stderr, "made a new installation in "+data) {
@@ -120,6 +122,7 @@ func TestInit(t *testing.T) {
 // TestAnIdentityIsNotMadeASecondTime: where a server has run, and the file of identities that the settings name is missing, none is made
 // in its place: a forgotten setting, or a lost file, would end in accounts that nobody can sign in to.
 func TestAnIdentityIsNotMadeASecondTime(t *testing.T) {
+	t.Parallel()
 	data := filepath.Join(t.TempDir(), "data")
 	complete, err := config.Installation{Data: data, Eventstore: "unix:" + filepath.Join(data, "node.sock"), Database: "postgres://reckon:secret@127.0.0.1:1/reckon"}.Complete()
 	if err = errors.Join(err, os.Mkdir(data, 0o700)); err == nil {
@@ -140,6 +143,7 @@ func TestAnIdentityIsNotMadeASecondTime(t *testing.T) {
 
 // TestTheUsualFolderIsMadeWithoutAWord: it is the one that the README's command takes, however it is written.
 func TestTheUsualFolderIsMadeWithoutAWord(t *testing.T) {
+	t.Parallel()
 	for _, written := range [][]string{nil, {"--data", "reckon-data"}, {"--data", "./reckon-data/"}} {
 		command := reckonCommand(t, nil, append([]string{"keys", "rotate"}, written...)...)
 		if output, err := command.CombinedOutput(); err != nil || !exists(filepath.Join(command.Dir, "reckon-data", "eventstore")) {
@@ -150,6 +154,7 @@ func TestTheUsualFolderIsMadeWithoutAWord(t *testing.T) {
 
 // TestAMistypedFolderIsNoNewWitness: a witness is made where --init says so only, and its key is not made again where it is gone.
 func TestAMistypedFolderIsNoNewWitness(t *testing.T) {
+	t.Parallel()
 	folder := filepath.Join(t.TempDir(), "witness")
 	arguments := []string{"witness", "--name", "witness.example/1", "--log", "reckon.example/transparency+530d903a+AekyeRrm56hApGFkyQR4ZCbV54Id2LKaANYcrnKv3U2k", "--listen", "127.0.0.1:0", "--folder", folder}
 	status, _, stderr := reckon(t, "", []string{"RECKON_WITNESS_INIT=true", "RECKON_INIT=true"}, arguments...)

@@ -58,6 +58,7 @@ type crashModel struct {
 // after each start streams show what no truncation hides, index streams are what the records say,
 // and the group's checkpoint is not beyond an event that nobody acknowledged.
 func TestNodeKilledUnderLoad(t *testing.T) {
+	t.Parallel()
 	rounds, until := 4, time.Time{}
 	if text := os.Getenv(crashRunFor); text != "" {
 		d, err := time.ParseDuration(text)

@@ -20,6 +20,7 @@ import (
 // TestDamagedLog has every command name how far a damaged log is right, and both ways to the other records: the node that reads
 // only once the file DAMAGE is removed, and the export that leaves out what is damaged.
 func TestDamagedLog(t *testing.T) {
+	t.Parallel()
 	root := t.TempDir()
 	folder, file := filepath.Join(root, "events"), filepath.Join(root, "sound.ndjson")
 	log, err := eventlog.Open(eventlog.Options{Dir: folder})

@@ -25,6 +25,7 @@ import (
 
 // TestNodeEndsWithTwo removes files of the log under a running node: its orderly end says so.
 func TestNodeEndsWithTwo(t *testing.T) {
+	t.Parallel()
 	for _, lost := range []string{"HEAD", filepath.Join("segments", "00000000000000000000.seg")} {
 		folder := filepath.Join(t.TempDir(), "events")
 		node, _, _ := startedNode(t, nil, "--data", folder)
@@ -49,6 +50,7 @@ func TestNodeEndsWithTwo(t *testing.T) {
 
 // TestNodeBackupWithinTheLog is refused.
 func TestNodeBackupWithinTheLog(t *testing.T) {
+	t.Parallel()
 	folder := filepath.Join(t.TempDir(), "events")
 	_, _, stop := startedNode(t, nil, "--data", folder)
 	stop()
@@ -71,6 +73,7 @@ func (h heldLogger) Handle(ctx context.Context, r slog.Record) error {
 // TestStartIsInterrupted interrupts a start that is at work on the log: it returns at once, and
 // the folder is free when the work has ended.
 func TestStartIsInterrupted(t *testing.T) {
+	t.Parallel()
 	config := node.Config{Dir: filepath.Join(t.TempDir(), "events"), Logger: slog.New(slog.DiscardHandler)}
 	n, err := openNode(t.Context(), config)
 	if err != nil {
@@ -119,6 +122,7 @@ func TestStartIsInterrupted(t *testing.T) {
 
 // TestNodeIsStoppedByAClient: an operator's call ends it in order.
 func TestNodeIsStoppedByAClient(t *testing.T) {
+	t.Parallel()
 	process, address, _ := startedNode(t, nil, "--data", filepath.Join(t.TempDir(), "events"))
 	conn, err := grpc.NewClient(address, grpc.WithTransportCredentials(insecure.NewCredentials()))
 	if err != nil {

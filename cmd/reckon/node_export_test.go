@@ -14,6 +14,7 @@ import (
 // TestExportCommands exports a running node's log from its folder and through its port,
 // imports it into a folder and into another node, and counts it.
 func TestExportCommands(t *testing.T) {
+	t.Parallel()
 	root := t.TempDir()
 	folder, file := filepath.Join(root, "events"), filepath.Join(root, "events.ndjson")
 	_, connection, _ := startedNode(t, nil, "--data", folder)

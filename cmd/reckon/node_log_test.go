@@ -13,6 +13,7 @@ import (
 // TestLogCommands verifies and copies a log beside the node that has it, restores the copy,
 // and finds what is damaged in it.
 func TestLogCommands(t *testing.T) {
+	t.Parallel()
 	root := t.TempDir()
 	folder, backup, restored := filepath.Join(root, "events"), filepath.Join(root, "backup"), filepath.Join(root, "restored")
 	_, connection, _ := startedNode(t, nil, "--data", folder)

@@ -19,6 +19,7 @@ import (
 // TestNodeScavenge removes payloads in a folder, by the node that runs on it, and by commands
 // that are killed: an anchor made before verifies after each.
 func TestNodeScavenge(t *testing.T) {
+	t.Parallel()
 	root := t.TempDir()
 	original := filepath.Join(root, "original")
 	log, err := eventlog.Open(eventlog.Options{Dir: original})

@@ -17,6 +17,7 @@ import (
 
 // TestNodeUsers: users are managed while the node runs and while it does not, and what is changed counts for the next call.
 func TestNodeUsers(t *testing.T) {
+	t.Parallel()
 	folder := filepath.Join(t.TempDir(), "eventstore")
 	passwordFile := filepath.Join(t.TempDir(), "ops")
 	if err := os.WriteFile(passwordFile, []byte("password of ops\r\nnot this\n"), 0o600); err != nil {

@@ -85,6 +85,7 @@ func ask(t *testing.T, client *http.Client, method, address, form string, header
 // TestOperatorsPagesRefuse: without the code, with a used one, by another name, from another origin and without the cookie a request
 // learns and changes nothing, and no GET changes anything; the same requests are answered where all of that is right.
 func TestOperatorsPagesRefuse(t *testing.T) {
+	t.Parallel()
 	data := t.TempDir()
 	stream := parkOne(t, data)
 	server, link := operated(t, data)

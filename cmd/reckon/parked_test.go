@@ -10,6 +10,7 @@ import (
 
 // TestParkedIsShownAndGivenUpOnRequest: drop says how many events it is about and does nothing unless it is told to.
 func TestParkedIsShownAndGivenUpOnRequest(t *testing.T) {
+	t.Parallel()
 	data := t.TempDir()
 	stream := parkOne(t, data)
 	run := func(want int, stdin string, arguments ...string) (stdout, stderr string) {
@@ -43,6 +44,7 @@ func TestParkedIsShownAndGivenUpOnRequest(t *testing.T) {
 
 // TestDryRuns say what would be done and do nothing; versions shows what the database holds.
 func TestDryRuns(t *testing.T) {
+	t.Parallel()
 	data := t.TempDir()
 	run := func(want int, arguments ...string) string {
 		t.Helper()

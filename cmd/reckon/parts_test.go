@@ -92,6 +92,7 @@ var restartable = []string{
 // TestEveryPartComesBack ends the background work of every part of a server, one after another:
 // /readyz says so, it is begun again, and /readyz is 200 again.
 func TestEveryPartComesBack(t *testing.T) {
+	t.Parallel()
 	s := startService(t)
 	ready := func(r readiness) bool { return r.status == http.StatusOK && !r.Stopping }
 	s.untilReady(t, "ready", ready)
@@ -126,6 +127,7 @@ func TestEveryPartComesBack(t *testing.T) {
 // TestListenersEndTheProcess: what cannot be begun again ends the process with an error that
 // names it.
 func TestListenersEndTheProcess(t *testing.T) {
+	t.Parallel()
 	for _, name := range []string{"embedded node", "name of the log", "peers", "admin socket", "API"} {
 		t.Run(name, func(t *testing.T) {
 			s := startService(t)

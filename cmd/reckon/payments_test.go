@@ -8,6 +8,7 @@ import (
 )
 
 func TestTheSecretOfPayments(t *testing.T) {
+	t.Parallel()
 	folder := t.TempDir()
 	if err := os.Chmod(folder, 0o700); err != nil {
 		t.Fatal(err)

@@ -23,6 +23,7 @@ import (
 // TestProjectionCommandsWithoutServer runs the operator's commands on a data
 // folder no server uses.
 func TestProjectionCommandsWithoutServer(t *testing.T) {
+	t.Parallel()
 	where := installation{config.Installation{Data: filepath.Join(t.TempDir(), "data")}}
 	if err := os.Mkdir(where.Data, 0o700); err != nil {
 		t.Fatal(err)
@@ -118,6 +119,7 @@ func writeRun(t *testing.T, data string) {
 
 // TestBootEndsWhereAnotherProcessWrites: boot that was asked of a process in standby ends when the tables are there.
 func TestBootEndsWhereAnotherProcessWrites(t *testing.T) {
+	t.Parallel()
 	states := []projecting.Status{{Name: "history", Phase: projecting.Starting}, {Name: "history", Phase: projecting.Standby}, {Name: "history", Phase: projecting.Standby, Ready: true}}
 	asked := 0
 	err := (&projectionsBootCmd{Name: "history"}).progress(t.Context(), func() ([]projecting.Status, error) {

@@ -11,6 +11,7 @@ import (
 )
 
 func TestQsimReadsBothFormats(t *testing.T) {
+	t.Parallel()
 	seed, shots := uint64(3), 100
 	for name, text := range map[string]string{
 		"bell.json": `{"qubits":2,"gates":[{"gate":"x","target":0},{"gate":"cx","control":0,"target":1}]}`,
@@ -36,6 +37,7 @@ func TestQsimReadsBothFormats(t *testing.T) {
 }
 
 func TestDraw(t *testing.T) {
+	t.Parallel()
 	program := "\ufeffqubit[2] q; bit c; h q[0]; cx q[0], q[1]; c = measure q[1];"
 	for form, want := range map[string]string{"text": "q0: ─┤H├──●────────\n          │\nq1: ──────⊕──┤M c├─\n", "svg": "<svg "} {
 		cmd := qsimCmd{File: "-", Draw: &form}
@@ -47,6 +49,7 @@ func TestDraw(t *testing.T) {
 }
 
 func TestQsimRefusesOptions(t *testing.T) {
+	t.Parallel()
 	for option, cmd := range map[string]qsimCmd{
 		"--memory-mib": {File: "-"}, "--memory-mib must": {File: "-", MemoryMiB: -1}, "--memory-mib must be": {File: "-", MemoryMiB: 1 << 62},
 		"--threads": {File: "-", MemoryMiB: 64, Threads: -1}, "--rows": {File: "-", MemoryMiB: 64, Rows: -1},
@@ -59,6 +62,7 @@ func TestQsimRefusesOptions(t *testing.T) {
 
 // TestQsimNamesTheFlag: what is wrong with an option is not said of the circuit.
 func TestQsimNamesTheFlag(t *testing.T) {
+	t.Parallel()
 	for want, cmd := range map[string]qsimCmd{
 		"--marginals: not well-formed JSON near byte 4 of the marginals": {Marginals: `[[0]`},
 		"--marginals: text follows the marginals":                        {Marginals: `[[0]] 1`},
@@ -77,6 +81,7 @@ func TestQsimNamesTheFlag(t *testing.T) {
 
 // TestQsimMarginalsAndMemory: what a program cannot say is said by options.
 func TestQsimMarginalsAndMemory(t *testing.T) {
+	t.Parallel()
 	cmd := qsimCmd{File: "-", MemoryMiB: 64, Marginals: `[[1],[0,1]]`, Memory: true}
 	r, err := cmd.simulate(t.Context(), strings.NewReader("qubit[2] q; ry(2) q[1]; x q[0];"), nil)
 	if err != nil || len(r.Marginals) != 2 || len(r.Memory) != 1024 || r.Marginals[1].Probabilities["01"] != r.Marginals[0].Probabilities["0"] {
@@ -90,6 +95,7 @@ func TestQsimMarginalsAndMemory(t *testing.T) {
 
 // TestQsimNPY: the file is whole or absent, and a run tells how far it is.
 func TestQsimNPY(t *testing.T) {
+	t.Parallel()
 	folder := t.TempDir()
 	cmd := qsimCmd{File: "-", MemoryMiB: 64, NPY: filepath.Join(folder, "state.npy")}
 	var reached float64
@@ -109,6 +115,7 @@ func TestQsimNPY(t *testing.T) {
 }
 
 func TestQsimNoise(t *testing.T) {
+	t.Parallel()
 	program := "qubit[2] q; x q[0]; cx q[0], q[1];"
 	cmd := qsimCmd{File: "-", MemoryMiB: 64, Noise: `{"channels":[{"channel":"bit_flip","p":0.25,"gates":["x"]}],"readout":[{"qubits":[1],"matrix":[[1,0],[1,0]]}]}`}
 	for engine, name := range map[string]string{"": "density-double-v1", "density": "density-double-v1", "stabilizer": "stabilizer-v1", "statevector": "trajectories-double-v1"} {
@@ -133,6 +140,7 @@ func TestQsimNoise(t *testing.T) {
 }
 
 func TestQsimObservables(t *testing.T) {
+	t.Parallel()
 	cmd := qsimCmd{File: "-", MemoryMiB: 64, Observables: `[{"XX":1,"ZZ":0.5}]`}
 	r, err := cmd.simulate(t.Context(), strings.NewReader("qubit[2] q; h q[0]; cx q[0], q[1];"), nil)
 	if err != nil || len(r.Expectations) != 1 || r.Expectations[0].Sampled != 1.5 {
@@ -149,6 +157,7 @@ func TestQsimObservables(t *testing.T) {
 }
 
 func TestHistogram(t *testing.T) {
+	t.Parallel()
 	var out strings.Builder
 	r := circuit.Result{Counts: map[string]int{"00": 60, "11": 30, "01": 10}, Shots: 100, Seed: 5, Depth: 2, Engine: "statevector-double-v1"}
 	if err := printHistogram(&out, r, 2); err != nil {

@@ -43,6 +43,7 @@ var withoutInstallation = map[string]string{
 
 // TestEveryCommandHasTheServersSettings: a command that works on an installation embeds it, so that it finds every part where the servers do.
 func TestEveryCommandHasTheServersSettings(t *testing.T) {
+	t.Parallel()
 	parser, err := kong.New(&commandLine{}, append(config.Options(os.Getenv), kong.Name("reckon"), kong.Vars{"version": ""})...)
 	if err != nil {
 		t.Fatal(err)
@@ -96,6 +97,7 @@ var opens = map[string][]string{
 
 // TestOnlySettingsOpenParts: no command opens a part by itself.
 func TestOnlySettingsOpenParts(t *testing.T) {
+	t.Parallel()
 	files, err := filepath.Glob("*.go")
 	if err != nil {
 		t.Fatal(err)
@@ -159,6 +161,7 @@ const postgresWithPassword = "postgres://reckon:s3cr3t-1@db/reckon?sslpassword=s
 
 // TestSettingsAreTheServers: a command learns every part from the server that runs, and may not contradict it.
 func TestSettingsAreTheServers(t *testing.T) {
+	t.Parallel()
 	keys := filepath.Join(t.TempDir(), "keys")
 	data := served(t, func(data string) config.Installation {
 		return config.Installation{Data: data, Eventstore: "unix:/srv/node.sock", Database: postgresWithPassword, Keys: keys, IdentitySchema: "people", PublicURL: "https://reckon.example"}
@@ -188,6 +191,7 @@ func TestSettingsAreTheServers(t *testing.T) {
 
 // TestSettingsOfTheLastServer: where none runs, what the folder's last server had holds; passwords are not kept.
 func TestSettingsOfTheLastServer(t *testing.T) {
+	t.Parallel()
 	data, keys := filepath.Join(t.TempDir(), "data"), filepath.Join(t.TempDir(), "keys")
 	if err := os.Mkdir(data, 0o700); err != nil {
 		t.Fatal(err)
@@ -242,6 +246,7 @@ func TestSettingsOfTheLastServer(t *testing.T) {
 
 // TestAMovedOrCopiedFolder: what lies in a folder goes with it; what lies outside is shared with a copy only when told.
 func TestAMovedOrCopiedFolder(t *testing.T) {
+	t.Parallel()
 	root := t.TempDir()
 	first, outside := filepath.Join(root, "first"), filepath.Join(root, "keys")
 	record := func(i config.Installation) {
@@ -311,6 +316,7 @@ func TestAMovedOrCopiedFolder(t *testing.T) {
 
 // TestANewInstallationNeedsAnEmptyFolder: where a log is missing and anything else is there, no command and no server makes another log.
 func TestANewInstallationNeedsAnEmptyFolder(t *testing.T) {
+	t.Parallel()
 	commands := [][]string{{"keys", "rotate"}, {"account", "create", "a@example.com", "--password-stdin"}}
 	for _, left := range []string{"keys", "identity.db", "settings.json", "blobs", "readmodels.db", "engine"} {
 		data := filepath.Join(t.TempDir(), "data")
@@ -350,6 +356,7 @@ func TestANewInstallationNeedsAnEmptyFolder(t *testing.T) {
 
 // TestAServerThatDoesNotAnswerIsNotAbsent: a command does not go on as if no server ran.
 func TestAServerThatDoesNotAnswerIsNotAbsent(t *testing.T) {
+	t.Parallel()
 	mux := http.NewServeMux()
 	data := listenAdmin(t, mux)
 	if err := os.Chmod(data, 0o700); err != nil {
@@ -368,6 +375,7 @@ func TestAServerThatDoesNotAnswerIsNotAbsent(t *testing.T) {
 
 // TestNoSecretIsPrinted: passwords in addresses are in no message, whatever goes wrong.
 func TestNoSecretIsPrinted(t *testing.T) {
+	t.Parallel()
 	const secret = "s3cr3t"
 	data := t.TempDir()
 	if err := os.Chmod(data, 0o700); err != nil {
@@ -395,6 +403,7 @@ func TestNoSecretIsPrinted(t *testing.T) {
 
 // TestLostIsSaidByHand: a variable or a line in a file that somebody left there does not make a command give up a key.
 func TestLostIsSaidByHand(t *testing.T) {
+	t.Parallel()
 	data, file := filepath.Join(t.TempDir(), "data"), filepath.Join(t.TempDir(), "reckon.toml")
 	for range 2 { // published, then active
 		if status, _, stderr := reckon(t, "", nil, "keys", "rotate", "--init", "--data", data); status != 0 {
@@ -422,6 +431,7 @@ func TestLostIsSaidByHand(t *testing.T) {
 
 // TestCommandsTakeTurns: two commands at once on a folder without a server both do their work.
 func TestCommandsTakeTurns(t *testing.T) {
+	t.Parallel()
 	data := filepath.Join(t.TempDir(), "data")
 	if status, _, stderr := reckon(t, "", nil, "keys", "rotate", "--init", "--data", data); status != 0 {
 		t.Fatal(stderr)
@@ -439,6 +449,7 @@ func TestCommandsTakeTurns(t *testing.T) {
 
 // TestAServerSaysThatItWaits: one whose log does not answer says so, and for which address, without its password.
 func TestAServerSaysThatItWaits(t *testing.T) {
+	t.Parallel()
 	said := make(chan string, 1)
 	logger := slog.New(slog.NewTextHandler(writerFunc(func(line []byte) (int, error) {
 		select {

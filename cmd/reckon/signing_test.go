@@ -23,6 +23,7 @@ import (
 // TestProcessesThatStartAtOnceShareAKey: each finds a deployment without a key
 // and makes one; all go on with the one that was activated first.
 func TestProcessesThatStartAtOnceShareAKey(t *testing.T) {
+	t.Parallel()
 	ring, err := keyring.Open(filepath.Join(t.TempDir(), "keys"))
 	if err != nil {
 		t.Fatal(err)
@@ -52,6 +53,7 @@ func TestProcessesThatStartAtOnceShareAKey(t *testing.T) {
 
 // TestSigningFollowsTheKeys: a process seals with the key that was activated, and with none while the private half is not here; it warns once.
 func TestSigningFollowsTheKeys(t *testing.T) {
+	t.Parallel()
 	folder, otherFolder := filepath.Join(t.TempDir(), "keys"), filepath.Join(t.TempDir(), "keys")
 	elsewhere, err := keyring.Open(otherFolder)
 	if err != nil {

@@ -14,6 +14,7 @@ import (
 
 // TestAPersonIsAsked: at a terminal the question is put, and nothing but yes makes something.
 func TestAPersonIsAsked(t *testing.T) {
+	t.Parallel()
 	for answer, status := range map[string]int{"yes": 0, "no": 2, "": 2} {
 		data := filepath.Join(t.TempDir(), "data")
 		controller, terminal := openTerminal(t)

@@ -20,6 +20,7 @@ import (
 // TestTryVerifiesReceipts: against a service that lies, which the real one does not. It answers 1+1 with 2, and with a receipt that each
 // case has changed, under a signature that is right unless the case says otherwise.
 func TestTryVerifiesReceipts(t *testing.T) {
+	t.Parallel()
 	secret := ed25519.NewKeyFromSeed([]byte(strings.Repeat("k", ed25519.SeedSize)))
 	public := secret.Public().(ed25519.PublicKey)
 	kid := keys.Thumbprint(public)
@@ -95,6 +96,7 @@ func TestTryVerifiesReceipts(t *testing.T) {
 
 // TestMarked: the line a suggestion is about, with carets below its part, in characters.
 func TestMarked(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		text       string
 		start, end int
@@ -116,6 +118,7 @@ func TestMarked(t *testing.T) {
 
 // TestShellQuoted: a word comes out of a shell as it went in.
 func TestShellQuoted(t *testing.T) {
+	t.Parallel()
 	for word, want := range map[string]string{"/a/b-1": "/a/b-1", "a b": "'a b'", "it's": `'it'\''s'`, "$HOME": "'$HOME'"} {
 		if got := shellQuoted(word); got != want {
 			t.Errorf("%q: %s, want %s", word, got, want)

@@ -12,6 +12,7 @@ import (
 
 // TestTroubleOfCheckpoints: whoever asks is told why none is signed, and nothing of what an error names.
 func TestTroubleOfCheckpoints(t *testing.T) {
+	t.Parallel()
 	for says, err := range map[string]error{
 		"this log does not lead to": fmt.Errorf("sign: %w", &commands.RolledBackError{Signed: "secret", Here: "secret"}),
 		"file signed-tree":          &commands.ForgottenTreeError{Here: "secret"},

@@ -137,6 +137,7 @@ func (w *witness) of(stream string) []string {
 }
 
 func TestOrderOfAStreamUnderRetries(t *testing.T) {
+	t.Parallel()
 	const streams, each = 8, 25
 	b := newBench(t, storetest.Catalogue())
 	w := newWitness(func(text string, attempt int) error {
@@ -163,6 +164,7 @@ func TestOrderOfAStreamUnderRetries(t *testing.T) {
 }
 
 func TestParkAndGoOn(t *testing.T) {
+	t.Parallel()
 	b := newBench(t, storetest.Catalogue())
 	w := newWitness(func(text string, _ int) error {
 		switch text {
@@ -202,6 +204,7 @@ func TestParkAndGoOn(t *testing.T) {
 
 // TestUnavailableIsNotParked: while the log does not answer an event waits, however long.
 func TestUnavailableIsNotParked(t *testing.T) {
+	t.Parallel()
 	b := newBench(t, storetest.Catalogue())
 	w := newWitness(func(_ string, attempt int) error {
 		if attempt < 4 {
@@ -220,6 +223,7 @@ func TestUnavailableIsNotParked(t *testing.T) {
 // TestRestart: a process that stops goes on where everything before was
 // acknowledged: nothing is skipped, and what was handled well is not handled again.
 func TestRestart(t *testing.T) {
+	t.Parallel()
 	b := newBench(t, storetest.Catalogue())
 	var tried, allowed atomic.Bool
 	w := newWitness(func(text string, _ int) error {
@@ -253,6 +257,7 @@ func TestRestart(t *testing.T) {
 // TestWhatEndsWhileItStopsIsNotHandledAgain: an event that was being handled when the process was told to end, and was
 // handled well.
 func TestWhatEndsWhileItStopsIsNotHandledAgain(t *testing.T) {
+	t.Parallel()
 	b := newBench(t, storetest.Catalogue())
 	var handled []string
 	begun := make(chan struct{})
@@ -289,6 +294,7 @@ func (i interrupted) Load(ctx context.Context, _ string) (event.Position, error)
 
 // TestToldToEndBeforeItSubscribed: that is no failure.
 func TestToldToEndBeforeItSubscribed(t *testing.T) {
+	t.Parallel()
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	b := newBench(t, storetest.Catalogue())
@@ -305,6 +311,7 @@ func TestToldToEndBeforeItSubscribed(t *testing.T) {
 }
 
 func TestUnreadableIsParked(t *testing.T) {
+	t.Parallel()
 	b := newBench(t, storetest.WiderCatalogue())
 	b.note("s", "newer")
 	old := *b
@@ -319,6 +326,7 @@ func TestUnreadableIsParked(t *testing.T) {
 
 // TestReactions finish what a process left when it died after each append.
 func TestReactions(t *testing.T) {
+	t.Parallel()
 	b := newBench(t, domain.Catalogue())
 	jobs := &commands.Jobs{Store: b.log, Runs: commands.NewRunIDs(b.log, "p")}
 	list := reactions.All(jobs, &commands.Closing{Jobs: jobs}, account.DefaultPlans(), reactions.Actor{Clock: systemClock{}, Build: "test"})
@@ -444,6 +452,7 @@ func (r *refusing) SubscribeAll(ctx context.Context, after event.Position, only 
 // TestASubscriptionThatFailsIsReported: Run returns why, and when it is called again the
 // reaction goes on where it stood.
 func TestASubscriptionThatFailsIsReported(t *testing.T) {
+	t.Parallel()
 	for _, after := range []int{0, 2} {
 		b := newBench(t, storetest.Catalogue())
 		b.note("s", "1", "2", "3", "4")

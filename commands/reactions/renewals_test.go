@@ -101,6 +101,7 @@ func counted(t *testing.T, log *memory.Store, ids subscribed) map[string]int {
 
 // TestRenewalsOfSeveralProcesses: four processes look at the same time, again and again; everything is done once.
 func TestRenewalsOfSeveralProcesses(t *testing.T) {
+	t.Parallel()
 	log, start := memory.New(domain.Catalogue()), time.Date(2027, 1, 31, 12, 0, 0, 0, time.UTC)
 	ids := subscribedAccounts(t, log, start)
 	now := &clock{start}
@@ -138,6 +139,7 @@ func TestRenewalsOfSeveralProcesses(t *testing.T) {
 
 // TestARenewalThatFailsHoldsUpNoOther: and is done by the next look. What was left between two appends, a reaction finishes.
 func TestARenewalThatFailsHoldsUpNoOther(t *testing.T) {
+	t.Parallel()
 	log, start := memory.New(domain.Catalogue()), time.Date(2027, 1, 31, 12, 0, 0, 0, time.UTC)
 	ids := subscribedAccounts(t, log, start)
 	broken := errors.New("broken")
@@ -168,6 +170,7 @@ func TestARenewalThatFailsHoldsUpNoOther(t *testing.T) {
 
 // TestRenewalsBeginAtOnce: what became due while no process ran does not wait for the first interval.
 func TestRenewalsBeginAtOnce(t *testing.T) {
+	t.Parallel()
 	log, start := memory.New(domain.Catalogue()), time.Date(2027, 1, 31, 12, 0, 0, 0, time.UTC)
 	ids := subscribedAccounts(t, log, start)[:1]
 	ctx, cancel := context.WithCancel(t.Context())

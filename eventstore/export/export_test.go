@@ -131,6 +131,7 @@ func importTo(t testing.TB, b []byte, dir string) export.Imported {
 
 // TestRoundTrip: a log of an export exports the same, and serves it.
 func TestRoundTrip(t *testing.T) {
+	t.Parallel()
 	root := t.TempDir()
 	from, to := filepath.Join(root, "from"), filepath.Join(root, "to")
 	makeLog(t, from, func(l *eventlog.Log) { assorted(t, l, "t\xfe") })
@@ -174,6 +175,7 @@ func TestRoundTrip(t *testing.T) {
 
 // TestRoundTripOfAnything is TestRoundTrip with arbitrary events.
 func TestRoundTripOfAnything(t *testing.T) {
+	t.Parallel()
 	root := t.TempDir()
 	n := 0
 	rapid.Check(t, func(t *rapid.T) {
@@ -242,6 +244,7 @@ func small(t testing.TB) []byte {
 
 // TestDamagedExportsAreRefused: every cut, every changed byte, every missing, doubled or moved line.
 func TestDamagedExportsAreRefused(t *testing.T) {
+	t.Parallel()
 	b := small(t)
 	mustRead(t, b)
 	for n := range b {
@@ -288,6 +291,7 @@ func TestDamagedExportsAreRefused(t *testing.T) {
 
 // TestInterruptedImportLeavesNothing: the folder is there whole or not at all.
 func TestInterruptedImportLeavesNothing(t *testing.T) {
+	t.Parallel()
 	b := small(t)
 	to := filepath.Join(t.TempDir(), "to")
 	for _, bad := range [][]byte{b[:len(b)-1], b[:len(b)/2], bytes.Replace(b, []byte(`"n":1`), []byte(`"n":7`), 1)} {
@@ -328,6 +332,7 @@ func TestInterruptedImportLeavesNothing(t *testing.T) {
 
 // TestSelections: what is left out is what was not asked for.
 func TestSelections(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	makeLog(t, dir, func(l *eventlog.Log) { assorted(t, l, "t\xfe") })
 	all := mustRead(t, exported(t, dir, export.Selection{}))
@@ -361,6 +366,7 @@ var errStop = errors.New("stop here")
 
 // TestExportToFileGoesOn: an export that ends at any event is continued, and is then the same.
 func TestExportToFileGoesOn(t *testing.T) {
+	t.Parallel()
 	root := t.TempDir()
 	dir, other := filepath.Join(root, "log"), filepath.Join(root, "other")
 	for _, d := range []string{dir, other} {
@@ -418,6 +424,7 @@ func TestExportToFileGoesOn(t *testing.T) {
 
 // TestServersEventsAreCompared: an event of the server with the right id and anything else in it is not taken for the export's.
 func TestServersEventsAreCompared(t *testing.T) {
+	t.Parallel()
 	n, err := node.Open(node.Config{Dir: filepath.Join(t.TempDir(), "to")})
 	if err != nil {
 		t.Fatal(err)
@@ -463,6 +470,7 @@ func TestServersEventsAreCompared(t *testing.T) {
 
 // TestServers: an export goes to a server, again after an interruption, and comes back.
 func TestServers(t *testing.T) {
+	t.Parallel()
 	root := t.TempDir()
 	from := filepath.Join(root, "from")
 	makeLog(t, from, func(l *eventlog.Log) { assorted(t, l, "t") }) // gRPC carries types that are UTF-8 only
@@ -550,6 +558,7 @@ func TestServers(t *testing.T) {
 
 // TestCount counts by hand.
 func TestCount(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	makeLog(t, dir, func(l *eventlog.Log) { assorted(t, l, "t\xfe") })
 	events := mustRead(t, exported(t, dir, export.Selection{}))
@@ -623,6 +632,7 @@ func FuzzReader(f *testing.F) {
 // An export that leaves out damaged records has the others as they are, and a line for each gap; the reader takes it, and no line
 // of it can be taken out or changed.
 func TestExportOfADamagedLog(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	makeLog(t, dir, func(l *eventlog.Log) { assorted(t, l, "odd") })
 	whole := exported(t, dir, export.Selection{})

@@ -161,6 +161,7 @@ func config(from, to *started) migration.Config {
 // TestRun copies a log with what a log can hold, from its folder and through its server. The copy has the same events in the same
 // order under another name; both refuse what they must.
 func TestRun(t *testing.T) {
+	t.Parallel()
 	for _, through := range []string{"folder", "server"} {
 		t.Run(through, func(t *testing.T) {
 			from, to := start(t, t.TempDir()), start(t, t.TempDir())
@@ -266,6 +267,7 @@ func scavenged(t testing.TB, dir string, beats int) {
 // TestScavenged copies a log whose files have lost payloads, from its folder and through its server: the copy says where, at the same
 // revisions.
 func TestScavenged(t *testing.T) {
+	t.Parallel()
 	const beats = 700
 	dir := filepath.Join(t.TempDir(), "from")
 	scavenged(t, dir, beats)
@@ -316,6 +318,7 @@ func TestScavenged(t *testing.T) {
 
 // TestInterrupted ends a migration at random places, again and again, until one ends by itself.
 func TestInterrupted(t *testing.T) {
+	t.Parallel()
 	from, to := start(t, t.TempDir()), start(t, t.TempDir())
 	from.fill(t)
 	want := lines(from.all(t))
@@ -360,6 +363,7 @@ func TestInterrupted(t *testing.T) {
 
 // TestChangedCopy changes an unfinished copy in every way, and the second pass says where it differs.
 func TestChangedCopy(t *testing.T) {
+	t.Parallel()
 	from := start(t, t.TempDir())
 	from.fill(t)
 	of := func(change func(at int, e *esdb.EventData) (leaveOut bool)) (*started, error) {
@@ -417,6 +421,7 @@ func TestChangedCopy(t *testing.T) {
 
 // TestRefused: what is no source or no target, and a source that is written to meanwhile.
 func TestRefused(t *testing.T) {
+	t.Parallel()
 	from, to, other := start(t, t.TempDir()), start(t, t.TempDir()), start(t, t.TempDir())
 	var none *migration.NoLogError
 	if _, err := migration.Run(t.Context(), config(from, to)); !errors.As(err, &none) {
@@ -464,6 +469,7 @@ func TestRefused(t *testing.T) {
 // TestWrittenAfterClosing: a process that does not heed the closing writes to the source; the migration does not put the target in
 // force, and the next one copies that too.
 func TestWrittenAfterClosing(t *testing.T) {
+	t.Parallel()
 	from, to := start(t, t.TempDir()), start(t, t.TempDir())
 	from.fill(t)
 	subscription, err := from.Client.SubscribeToStream(t.Context(), eventstore.IdentityStream, esdb.SubscribeToStreamOptions{From: esdb.End{}})
@@ -510,6 +516,7 @@ func TestWrittenAfterClosing(t *testing.T) {
 // TestWrittenWhileComparing: what comes to the source between copying and comparing is said to have come, and not to be missing in a
 // wrong copy; the same call again copies it.
 func TestWrittenWhileComparing(t *testing.T) {
+	t.Parallel()
 	from, to := start(t, t.TempDir()), start(t, t.TempDir())
 	from.fill(t)
 	c := config(from, to)
@@ -533,6 +540,7 @@ func TestWrittenWhileComparing(t *testing.T) {
 
 // TestRunningProcessEnds: a process that runs on the source is told when it is migrated, and its appends are refused.
 func TestRunningProcessEnds(t *testing.T) {
+	t.Parallel()
 	from, to := start(t, filepath.Join(t.TempDir(), "from")), start(t, t.TempDir())
 	from.fill(t)
 	store := from.store(t)

@@ -93,6 +93,7 @@ func ends(stream grpc.ClientStream) error {
 
 // TestCompressedRequestsAreRefused: on every port, for every RPC, whoever calls; nothing is inflated.
 func TestCompressedRequestsAreRefused(t *testing.T) {
+	t.Parallel()
 	open, s := start(t), startSecured(t)
 	socket := dialInsecure(t, s.ConnectionString())
 	message := &streams.AppendReq{Content: &streams.AppendReq_ProposedMessage_{ProposedMessage: &streams.AppendReq_ProposedMessage{Data: make([]byte, 16<<20)}}}
@@ -137,6 +138,7 @@ func TestCompressedRequestsAreRefused(t *testing.T) {
 
 // TestCredentialsAreAskedForByTheHead: no RPC waits for a message of who has no right to it.
 func TestCredentialsAreAskedForByTheHead(t *testing.T) {
+	t.Parallel()
 	s := startPatient(t, patience{request: time.Hour, refused: time.Millisecond, stranger: time.Hour})
 	for method := range servedMethods() {
 		if callRules[method].open {
@@ -159,6 +161,7 @@ func TestCredentialsAreAskedForByTheHead(t *testing.T) {
 
 // TestRequestsAreAwaitedForATime: a call whose request does not come, or does not end, is ended, whoever made it.
 func TestRequestsAreAwaitedForATime(t *testing.T) {
+	t.Parallel()
 	s := startPatient(t, patience{request: time.Second, refused: time.Hour, stranger: time.Hour})
 	if err := readCall(as(t, admin), s.conn, "any"); err != nil {
 		t.Fatal(err)
@@ -293,6 +296,7 @@ func (s *secured) onlyConn(t testing.TB) *placedConn {
 // TestStrangersHaveFewCalls: what a connection begins beyond, without a right password, is not read; it waits
 // for a time, or for the password.
 func TestStrangersHaveFewCalls(t *testing.T) {
+	t.Parallel()
 	for name, method := range map[string]string{"open": gossip.Gossip_Read_FullMethodName, "refused": streams.Streams_Append_FullMethodName} {
 		t.Run(name, func(t *testing.T) {
 			s := startPatient(t, patience{request: time.Hour, refused: time.Hour, stranger: 200 * time.Millisecond})
@@ -375,6 +379,7 @@ func TestStrangersHaveFewCalls(t *testing.T) {
 // TestManyFirstCallsOfAUser: a client that makes many calls at once before its password was ever verified
 // gets all answers.
 func TestManyFirstCallsOfAUser(t *testing.T) {
+	t.Parallel()
 	s := startSecured(t)
 	conn := s.dialTLS(t)
 	const calls = 300
@@ -391,6 +396,7 @@ func TestManyFirstCallsOfAUser(t *testing.T) {
 
 // TestCallsOfAllConnectionsAreCounted: connections that have many leave room for one that has few.
 func TestCallsOfAllConnectionsAreCounted(t *testing.T) {
+	t.Parallel()
 	n, err := Open(Config{Dir: t.TempDir(), Listen: "127.0.0.1:0", patience: patience{request: time.Hour, refused: time.Hour, stranger: time.Hour}})
 	if err != nil {
 		t.Fatal(err)
@@ -420,6 +426,7 @@ func TestCallsOfAllConnectionsAreCounted(t *testing.T) {
 // TestAnswersThatAreNotTakenAreCounted: an answer that gRPC holds for a client without a window has its
 // memory reserved until the client is gone, of a stream and of a unary call.
 func TestAnswersThatAreNotTakenAreCounted(t *testing.T) {
+	t.Parallel()
 	r := start(t)
 	if _, err := r.log.Append(t.Context(), "large", eventlog.Any(), []eventlog.Proposed{{ID: uuid.New(), Type: "t", Data: make([]byte, 500_000)}}); err != nil {
 		t.Fatal(err)

@@ -127,6 +127,7 @@ func (w *witness) note(to map[uuid.UUID]stored, id uuid.UUID, s stored) {
 }
 
 func TestKillNineUnderLoad(t *testing.T) {
+	t.Parallel()
 	const rounds, acksPerRound, writers = 5, 150, 8
 	dir := t.TempDir()
 	w := &witness{acknowledged: map[uuid.UUID]stored{}, delivered: map[uuid.UUID]stored{}}
@@ -207,6 +208,7 @@ func (w *witness) check(t *testing.T, dir string) {
 }
 
 func TestFolderInUseByAnotherProcess(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	c := startChild(t, dir)
 	var inUse *eventlog.FolderInUseError

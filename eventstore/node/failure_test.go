@@ -24,6 +24,7 @@ import (
 // every later writer are told, other records are served, Done says why the node must be
 // closed, and Close returns.
 func TestDamagedRecordUnderARunningNode(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	n, err := Open(Config{Dir: dir, Listen: "127.0.0.1:0"})
 	if err != nil {
@@ -88,6 +89,7 @@ func TestDamagedRecordUnderARunningNode(t *testing.T) {
 
 // What a client is told when the log takes no more appends can be repeated once it does again.
 func TestRefusedStorageIsUnavailable(t *testing.T) {
+	t.Parallel()
 	for _, err := range []error{&eventlog.StorageError{Dir: "d", Operation: "write", Err: os.ErrPermission}, &eventlog.IndexError{Dir: "d", Reason: "r"}} {
 		got := statusError(context.Background(), err)
 		if status.Code(got) != codes.Unavailable || !strings.Contains(got.Error(), err.Error()) {
@@ -98,6 +100,7 @@ func TestRefusedStorageIsUnavailable(t *testing.T) {
 
 // Whoever meets a damaged record is told so, with all that is before it on the way, however soon the node is closed over it.
 func TestFinderOfDamageIsTold(t *testing.T) {
+	t.Parallel()
 	for round := range 8 {
 		dir := t.TempDir()
 		r := startIn(t, dir)
@@ -194,6 +197,7 @@ func flipAt(t *testing.T, dir, text string) {
 // names the position. It ends the taking of appends once; after the operator has removed the file DAMAGE the node runs for
 // readers, and the other groups deliver.
 func TestGroupsStopAtDamage(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	r := startIn(t, dir)
 	r.append(t, "s", esdb.NoStream{}, notes("0", "1", "2", "3 is damaged", "4")...)
@@ -292,6 +296,7 @@ func TestGroupsStopAtDamage(t *testing.T) {
 
 // A group that meets damage nobody knew of ends the taking of appends as every reader does.
 func TestGroupFindsDamage(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	r := startIn(t, dir)
 	r.append(t, "s", esdb.NoStream{}, notes("0", "1 is damaged")...)
@@ -321,6 +326,7 @@ func TestGroupFindsDamage(t *testing.T) {
 
 // A start that cannot serve makes no log in a folder that has none.
 func TestRefusedStartMakesNoLog(t *testing.T) {
+	t.Parallel()
 	taken, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)

@@ -25,6 +25,7 @@ func runClient(path string) {
 // TestClientsOfOtherProcessesAreCounted: a process that hosts its log is told of everyone else
 // who could read it, before they are served, and when they have gone, and of nothing else.
 func TestClientsOfOtherProcessesAreCounted(t *testing.T) {
+	t.Parallel()
 	if runtime.GOOS != "linux" {
 		t.Skip("this system does not tell whose a connection is")
 	}

@@ -86,6 +86,7 @@ func notes(texts ...string) []esdb.EventData {
 }
 
 func TestGroupSurvivesARestart(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	r := startIn(t, dir)
 	s := groupRules()
@@ -139,6 +140,7 @@ func TestGroupSurvivesARestart(t *testing.T) {
 
 // A replayed event that is not settled when the node crashes is still parked.
 func TestReplayedEventsStayParkedUntilTheyAreSettled(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	c := startChild(t, dir)
 	r := &running{client: dial(t, c.connection)}
@@ -180,6 +182,7 @@ func TestReplayedEventsStayParkedUntilTheyAreSettled(t *testing.T) {
 
 // TestKillNineUnderConsumers: whatever was appended is delivered until somebody has acknowledged it.
 func TestKillNineUnderConsumers(t *testing.T) {
+	t.Parallel()
 	const rounds, perRound, streams = 3, 120, 4
 	dir := t.TempDir()
 	var mu sync.Mutex
@@ -285,6 +288,7 @@ func TestKillNineUnderConsumers(t *testing.T) {
 }
 
 func TestGroupTrailers(t *testing.T) {
+	t.Parallel()
 	r := start(t)
 	groups := persistent.NewPersistentSubscriptionsClient(r.raw(t))
 	ofStream := &persistent.CreateReq_Options{
@@ -390,6 +394,7 @@ func TestGroupTrailers(t *testing.T) {
 
 // TestGroupOfTheFirstProtocol: Node's client names the stream outside the options that came later.
 func TestGroupOfTheFirstProtocol(t *testing.T) {
+	t.Parallel()
 	r := start(t)
 	r.append(t, "s", esdb.NoStream{}, notes("0", "1")...)
 	groups := persistent.NewPersistentSubscriptionsClient(r.raw(t))
@@ -418,6 +423,7 @@ func TestGroupOfTheFirstProtocol(t *testing.T) {
 }
 
 func TestPinnedByCorrelation(t *testing.T) {
+	t.Parallel()
 	r := start(t)
 	groups := persistent.NewPersistentSubscriptionsClient(r.raw(t))
 	if _, err := groups.Create(testCtx(t), &persistent.CreateReq{Options: &persistent.CreateReq_Options{
@@ -468,6 +474,7 @@ func TestPinnedByCorrelation(t *testing.T) {
 // The content of events is bounded however many groups wait: none is held. A large event is
 // sent all the same.
 func TestGroupsHoldAtMostTheirShare(t *testing.T) {
+	t.Parallel()
 	r := start(t)
 	r.groups.unsettled.Add(maxUnsettled)
 	var texts []string
@@ -516,6 +523,7 @@ func TestGroupsHoldAtMostTheirShare(t *testing.T) {
 // A consumer joins when the events wait that the log has: the order in which refused events come again must not depend on how
 // fast it is read.
 func TestConsumersJoinAGroupThatIsFilled(t *testing.T) {
+	t.Parallel()
 	r := start(t)
 	for range maxGroupReads {
 		r.groups.reading <- struct{}{}
@@ -551,6 +559,7 @@ func TestConsumersJoinAGroupThatIsFilled(t *testing.T) {
 }
 
 func TestGroupLimits(t *testing.T) {
+	t.Parallel()
 	r := start(t)
 	r.groups.mu.Lock()
 	for i := range maxGroups {
@@ -587,6 +596,7 @@ func TestGroupLimits(t *testing.T) {
 
 // Two groups whose names have the same id share their streams: only one of them can exist.
 func TestGroupsOfOneID(t *testing.T) {
+	t.Parallel()
 	r := start(t)
 	r.createGroup(t, "a", "b::c", groupRules())
 	wantCode(t, "a group of the same id", r.client.CreatePersistentSubscription(testCtx(t), "a::b", "c", esdb.PersistentStreamSubscriptionOptions{}), esdb.ErrorCodeResourceAlreadyExists)
@@ -596,6 +606,7 @@ func TestGroupsOfOneID(t *testing.T) {
 
 // The stream of configurations does not grow with what was created and deleted.
 func TestGroupConfigurationIsShortened(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	r := startIn(t, dir)
 	r.createGroup(t, "s", "stays", groupRules())
@@ -626,6 +637,7 @@ func TestGroupConfigurationIsShortened(t *testing.T) {
 
 // A configuration whose record is damaged stops persistent subscriptions, not the reads of others.
 func TestGroupConfigurationThatCannotBeRead(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	r := startIn(t, dir)
 	r.append(t, "s", esdb.NoStream{}, note("goes on"))
@@ -654,6 +666,7 @@ func TestGroupConfigurationThatCannotBeRead(t *testing.T) {
 
 // A group of all events passes by its own checkpoints, and these do not make it write another.
 func TestOwnCheckpointsDoNotCount(t *testing.T) {
+	t.Parallel()
 	r := start(t)
 	s := groupRules()
 	if err := r.client.CreatePersistentSubscriptionToAll(testCtx(t), "g", esdb.PersistentAllSubscriptionOptions{StartFrom: esdb.End{}, Settings: &s}); err != nil {
@@ -683,6 +696,7 @@ func TestOwnCheckpointsDoNotCount(t *testing.T) {
 
 // What is gone from the stream is not waited for.
 func TestGroupOfAStreamThatIsCutAndDeleted(t *testing.T) {
+	t.Parallel()
 	r := start(t)
 	r.append(t, "s", esdb.NoStream{}, notes("0", "1", "2", "3")...)
 	meta := esdb.StreamMetadata{}
@@ -709,6 +723,7 @@ func TestGroupOfAStreamThatIsCutAndDeleted(t *testing.T) {
 }
 
 func TestMeasurements(t *testing.T) {
+	t.Parallel()
 	var took []time.Duration
 	for i := range 200 {
 		took = append(took, time.Duration(i+1)*time.Millisecond)
@@ -731,6 +746,7 @@ func TestMeasurements(t *testing.T) {
 
 // Events that are no configuration, which an administrator can append, cost no group that is sound: each is named in the log and passed over.
 func TestForeignGroupConfigurations(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	r := startIn(t, dir)
 	r.append(t, "s", esdb.NoStream{}, notes("0", "1")...)

@@ -87,6 +87,7 @@ func sendAppend(ctx context.Context, conn *grpc.ClientConn, stream string, messa
 // TestLargeMessagesOfManyShareTheMemory: 200 connections send 16 MiB at once to a node in a
 // process of its own, whose memory stays near the budget.
 func TestLargeMessagesOfManyShareTheMemory(t *testing.T) {
+	t.Parallel()
 	if testing.Short() {
 		t.Skip("3 GiB go over the loopback interface")
 	}
@@ -134,6 +135,7 @@ func TestLargeMessagesOfManyShareTheMemory(t *testing.T) {
 
 // TestRoomForMessagesComesBack: whatever becomes of a call, nothing stays reserved.
 func TestRoomForMessagesComesBack(t *testing.T) {
+	t.Parallel()
 	r := start(t)
 	address := r.listener.Addr().String()
 	small, large := largeAppend(t, 500_000), largeAppend(t, 4<<20)
@@ -178,6 +180,7 @@ func TestRoomForMessagesComesBack(t *testing.T) {
 // TestStrangersReserveNothing: what a connection declares before a password was verified takes
 // no room from users; afterwards it does, also within a message.
 func TestStrangersReserveNothing(t *testing.T) {
+	t.Parallel()
 	memory := newBudget(maxHeldBytes, silent)
 	ours, theirs := net.Pipe()
 	t.Cleanup(func() { _ = theirs.Close() })
@@ -240,6 +243,7 @@ func rawAppend(t testing.TB, address string) (net.Conn, *http2.Framer) {
 // TestFramesAreReadHoweverTheyAreCut: the bytes of messages are found in frames that are padded,
 // of other kinds between, and cut anywhere.
 func TestFramesAreReadHoweverTheyAreCut(t *testing.T) {
+	t.Parallel()
 	var wire bytes.Buffer
 	wire.WriteString(http2.ClientPreface)
 	framer := http2.NewFramer(&wire, nil)

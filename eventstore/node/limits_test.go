@@ -20,6 +20,7 @@ import (
 
 // TestAppendsOfManyEventsAreRefused: events that are empty weigh nothing and cost the writer all the same.
 func TestAppendsOfManyEventsAreRefused(t *testing.T) {
+	t.Parallel()
 	r := start(t)
 	events := make([]esdb.EventData, maxAppendEvents+1)
 	for i := range events {
@@ -45,6 +46,7 @@ func TestAppendsOfManyEventsAreRefused(t *testing.T) {
 
 // TestABatchThatWaitsKeepsNobody: a batch that waits for memory holds no lock: the call ends when the node closes.
 func TestABatchThatWaitsKeepsNobody(t *testing.T) {
+	t.Parallel()
 	n := startSecured(t)
 	memory := newBudget(1000, silent)
 	memory.wait = time.Hour
@@ -86,6 +88,7 @@ func TestABatchThatWaitsKeepsNobody(t *testing.T) {
 
 // TestTheStalledClientGivesWay: who needs memory gets that of the client that has stalled and holds most.
 func TestTheStalledClientGivesWay(t *testing.T) {
+	t.Parallel()
 	b := newBudget(1000, silent)
 	b.wait = time.Hour
 	client := func(bytes int, stalled bool) (*holding, net.Conn) {
@@ -130,6 +133,7 @@ func TestTheStalledClientGivesWay(t *testing.T) {
 
 // TestSubscriptionsAreCounted: of a connection, and in all.
 func TestSubscriptionsAreCounted(t *testing.T) {
+	t.Parallel()
 	q := newQuota(3, 2, errTooManySubscriptions)
 	conn := func() context.Context {
 		ours, theirs := net.Pipe()
@@ -159,6 +163,7 @@ func TestSubscriptionsAreCounted(t *testing.T) {
 
 // TestOneUserLeavesSubscriptions: whatever one user takes on however many connections, another and operators get some; all are given back.
 func TestOneUserLeavesSubscriptions(t *testing.T) {
+	t.Parallel()
 	q := newQuota(maxSubscriptions, maxSubscriptionsPerConnection, errTooManySubscriptions)
 	p := &places{limit: 1024}
 	connect := func(of *share) context.Context {
@@ -203,6 +208,7 @@ func TestOneUserLeavesSubscriptions(t *testing.T) {
 
 // TestSubscriptionsEndWithTheNode: with UNAVAILABLE, slow ones too.
 func TestSubscriptionsEndWithTheNode(t *testing.T) {
+	t.Parallel()
 	n, err := Open(Config{Dir: t.TempDir(), Listen: "127.0.0.1:0"})
 	if err != nil {
 		t.Fatal(err)
@@ -247,6 +253,7 @@ func TestSubscriptionsEndWithTheNode(t *testing.T) {
 
 // TestAFilterThatTakesTooLongEnds: also when no single event takes long.
 func TestAFilterThatTakesTooLongEnds(t *testing.T) {
+	t.Parallel()
 	f := &filter{}
 	if err := f.compile("a", nil); err != nil {
 		t.Fatal(err)

@@ -79,6 +79,7 @@ func stepRegister(state, input, output any) (bool, any) {
 }
 
 func TestOneStreamIsLinearizable(t *testing.T) {
+	t.Parallel()
 	r := start(t)
 	const clients, operations = 6, 60
 	var mu sync.Mutex

@@ -18,6 +18,7 @@ import (
 
 // TestStats: figures come again and again, and are those of this process and log.
 func TestStats(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	n, err := Open(Config{Dir: dir, Listen: "127.0.0.1:0"})
 	if err != nil {
@@ -63,6 +64,7 @@ func TestStats(t *testing.T) {
 }
 
 func TestStatsPeriod(t *testing.T) {
+	t.Parallel()
 	for asked, want := range map[uint64]time.Duration{0: time.Second, 1: 100 * time.Millisecond, 500: 500 * time.Millisecond, 3_600_001: time.Hour, 1<<64 - 1: time.Hour} {
 		if got := statsEvery(asked); got != want {
 			t.Errorf("%d: %v", asked, got)
@@ -72,6 +74,7 @@ func TestStatsPeriod(t *testing.T) {
 
 // TestStatsAreCounted: one connection has so many calls, and they end with the node.
 func TestStatsAreCounted(t *testing.T) {
+	t.Parallel()
 	n, err := Open(Config{Dir: t.TempDir(), Listen: "127.0.0.1:0"})
 	if err != nil {
 		t.Fatal(err)
@@ -104,6 +107,7 @@ func TestStatsAreCounted(t *testing.T) {
 
 // TestStatsEndWithTheRight: an operator who is none any more gets no more figures.
 func TestStatsEndWithTheRight(t *testing.T) {
+	t.Parallel()
 	s := startSecured(t)
 	if err := s.users.SetGroups(t.Context(), ordinary, []string{access.Ops}); err != nil {
 		t.Fatal(err)

@@ -142,6 +142,7 @@ func (r *running) readError(t testing.TB, stream string) error {
 }
 
 func TestConnectDirectlyAndByGossip(t *testing.T) {
+	t.Parallel()
 	r := start(t)
 	r.append(t, "s", esdb.NoStream{}, note("a"))
 	discovered := dial(t, strings.Replace(r.ConnectionString(), "esdb://", "esdb+discover://", 1))
@@ -156,6 +157,7 @@ func TestConnectDirectlyAndByGossip(t *testing.T) {
 }
 
 func TestEventComesBackAsItWent(t *testing.T) {
+	t.Parallel()
 	r := start(t)
 	before := time.Now().Add(-time.Second)
 	e := note(`{"x":1}`)
@@ -181,6 +183,7 @@ func TestEventComesBackAsItWent(t *testing.T) {
 }
 
 func TestWrongExpectedVersion(t *testing.T) {
+	t.Parallel()
 	r := start(t)
 	r.append(t, "s", esdb.NoStream{}, note("a"), note("b"))
 	for _, c := range []struct {
@@ -198,6 +201,7 @@ func TestWrongExpectedVersion(t *testing.T) {
 }
 
 func TestReadingAStream(t *testing.T) {
+	t.Parallel()
 	r := start(t)
 	r.append(t, "s", esdb.NoStream{}, note("0"), note("1"), note("2"), note("3"))
 	const most = ^uint64(0)
@@ -220,6 +224,7 @@ func TestReadingAStream(t *testing.T) {
 }
 
 func TestLongStreamInPages(t *testing.T) {
+	t.Parallel()
 	r := start(t)
 	const total = 3*pageRecords + 7
 	for n := 0; n < total; n += 50 {
@@ -252,6 +257,7 @@ func TestLongStreamInPages(t *testing.T) {
 }
 
 func TestDeleteAndRevive(t *testing.T) {
+	t.Parallel()
 	r := start(t)
 	r.append(t, "s", esdb.NoStream{}, note("a"), note("b"))
 	deleted, err := r.client.DeleteStream(testCtx(t), "s", esdb.DeleteStreamOptions{ExpectedRevision: esdb.Revision(1)})
@@ -279,6 +285,7 @@ func TestDeleteAndRevive(t *testing.T) {
 }
 
 func TestTombstone(t *testing.T) {
+	t.Parallel()
 	r := start(t)
 	r.append(t, "s", esdb.NoStream{}, note("a"))
 	buried, err := r.client.TombstoneStream(testCtx(t), "s", esdb.TombstoneStreamOptions{ExpectedRevision: esdb.Revision(0)})
@@ -307,6 +314,7 @@ func TestTombstone(t *testing.T) {
 }
 
 func TestStreamMetadata(t *testing.T) {
+	t.Parallel()
 	r := start(t)
 	r.append(t, "s", esdb.NoStream{}, note("0"), note("1"), note("2"))
 	_, err := r.client.GetStreamMetadata(testCtx(t), "s", esdb.ReadStreamOptions{})
@@ -341,6 +349,7 @@ func TestStreamMetadata(t *testing.T) {
 }
 
 func TestLinks(t *testing.T) {
+	t.Parallel()
 	r := start(t)
 	link := func(target string) esdb.EventData {
 		return esdb.EventData{EventID: uuid.New(), EventType: eventlog.LinkType, ContentType: esdb.ContentTypeBinary, Data: []byte(target)}
@@ -368,6 +377,7 @@ func TestLinks(t *testing.T) {
 }
 
 func TestReadingAll(t *testing.T) {
+	t.Parallel()
 	r := start(t)
 	first := r.append(t, "a", esdb.NoStream{}, note("1"))
 	r.append(t, "$persistentsubscription-$all::g-checkpoint", esdb.NoStream{}, note("hidden"))
@@ -399,6 +409,7 @@ func TestReadingAll(t *testing.T) {
 }
 
 func TestIdempotentAppend(t *testing.T) {
+	t.Parallel()
 	r := start(t)
 	a, b, c := note("a"), note("b"), note("c")
 	first := r.append(t, "s", esdb.NoStream{}, a)
@@ -423,6 +434,7 @@ func TestIdempotentAppend(t *testing.T) {
 }
 
 func TestAppendLimit(t *testing.T) {
+	t.Parallel()
 	r := start(t)
 	event := func(size int) esdb.EventData {
 		e := note("")
@@ -447,6 +459,7 @@ func TestAppendLimit(t *testing.T) {
 }
 
 func TestSecondNodeOnTheFolder(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	startIn(t, dir)
 	_, err := Open(Config{Dir: dir, Listen: "127.0.0.1:0"})
@@ -457,6 +470,7 @@ func TestSecondNodeOnTheFolder(t *testing.T) {
 }
 
 func TestListensOnLoopbackOnly(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	var refused *NotLoopbackError
 	if _, err := Open(Config{Dir: dir, Listen: "0.0.0.0:0"}); !errors.As(err, &refused) {
@@ -466,6 +480,7 @@ func TestListensOnLoopbackOnly(t *testing.T) {
 }
 
 func TestPortInUse(t *testing.T) {
+	t.Parallel()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
@@ -477,6 +492,7 @@ func TestPortInUse(t *testing.T) {
 }
 
 func TestRestart(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	r := startIn(t, dir)
 	e := note("a")
@@ -500,6 +516,7 @@ func TestRestart(t *testing.T) {
 }
 
 func TestCloseEndsSubscriptions(t *testing.T) {
+	t.Parallel()
 	r := start(t)
 	sub, err := r.client.SubscribeToAll(testCtx(t), esdb.SubscribeToAllOptions{From: esdb.End{}})
 	if err != nil {

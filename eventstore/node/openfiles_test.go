@@ -16,6 +16,7 @@ import (
 // TestStrangersLeaveFilesForTheLog: a process that may have 512 files open seals segments while more clients
 // than that hold connections without a password.
 func TestStrangersLeaveFilesForTheLog(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	c, line := runNode(t, dir, "ulimit -n 512; exec \"$0\"", childSecure+"=1")
 	u, err := url.Parse(strings.TrimPrefix(line, "ready "))
@@ -58,6 +59,7 @@ func (c *child) openFiles(t *testing.T) int {
 
 // TestTooFewFilesToStart: below the least number a node says what it needs, and makes nothing.
 func TestTooFewFilesToStart(t *testing.T) {
+	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "log")
 	_, line := runNode(t, dir, "ulimit -n 511; exec \"$0\"")
 	if !strings.Contains(line, "needs 512") || !strings.Contains(line, "ulimit -n") {

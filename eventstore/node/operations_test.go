@@ -50,6 +50,7 @@ func lastScavenge(t *testing.T, n *Node) (result ScavengeResult) {
 
 // TestScavengeByCalls: one at a time, by id; a stopped one stops, and the next one does the rest.
 func TestScavengeByCalls(t *testing.T) {
+	t.Parallel()
 	hold := pausing{slog.DiscardHandler, make(chan struct{}), make(chan struct{})}
 	n, err := Open(Config{Dir: t.TempDir(), Listen: "127.0.0.1:0", Logger: slog.New(hold)})
 	if err != nil {
@@ -128,6 +129,7 @@ func TestScavengeByCalls(t *testing.T) {
 
 // TestNodeEndsWithAScavengeThatWasStarted: a close does not wait for one that nobody lets begin.
 func TestNodeEndsWithAScavengeThatWasStarted(t *testing.T) {
+	t.Parallel()
 	for range 20 {
 		n, err := Open(Config{Dir: t.TempDir(), Listen: "127.0.0.1:0"})
 		if err != nil {
@@ -146,6 +148,7 @@ func TestNodeEndsWithAScavengeThatWasStarted(t *testing.T) {
 
 // TestShutdownByCalls: a node that was made so tells its owner; any other one, as that of `serve`, refuses.
 func TestShutdownByCalls(t *testing.T) {
+	t.Parallel()
 	for _, stoppable := range []bool{false, true} {
 		n, err := Open(Config{Dir: t.TempDir(), Stoppable: stoppable})
 		if err != nil {

@@ -32,6 +32,7 @@ func (b *budget) stalledFor() (bytes int64, stalled bool) {
 
 // TestASlowSubscriberHoldsItsAnswersOnly: no page, however many events there are; then it gets all of them, once and in order.
 func TestASlowSubscriberHoldsItsAnswersOnly(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		name         string
 		events, size int
@@ -114,6 +115,7 @@ func TestASlowSubscriberHoldsItsAnswersOnly(t *testing.T) {
 
 // TestOutbound: what is handed over counts until it is given back, and whoever waits can leave.
 func TestOutbound(t *testing.T) {
+	t.Parallel()
 	memory := newBudget(1<<20, silent)
 	held := memory.hold(t.Context())
 	o := &outbound{held: held, written: make(chan struct{}, 1)}
@@ -159,6 +161,7 @@ func TestOutbound(t *testing.T) {
 
 // TestALinkToALargeEventIsCounted: the memory of an answer is reserved by what it resolves to, and comes back.
 func TestALinkToALargeEventIsCounted(t *testing.T) {
+	t.Parallel()
 	r := start(t)
 	events := []struct {
 		stream, kind string
@@ -206,6 +209,7 @@ func awaitHeld(t *testing.T, r *running, want int64) {
 
 // TestAConsumerThatReadsNothingLeaves: when its group is deleted, though its client takes no answer.
 func TestAConsumerThatReadsNothingLeaves(t *testing.T) {
+	t.Parallel()
 	r := start(t)
 	const events = 200
 	for range events {

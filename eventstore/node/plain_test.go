@@ -21,6 +21,7 @@ import (
 
 // TestPlainRequests: by HTTP/1.1 and HTTP/2, with and without TLS, beside gRPC on the same port.
 func TestPlainRequests(t *testing.T) {
+	t.Parallel()
 	s := startSecured(t)
 	insecure, err := Open(Config{Dir: t.TempDir(), Listen: "127.0.0.1:0"})
 	if err != nil {
@@ -102,6 +103,7 @@ func TestPlainRequests(t *testing.T) {
 
 // TestPriorityIsShown: what a client sets is in the gossip.
 func TestPriorityIsShown(t *testing.T) {
+	t.Parallel()
 	n, err := Open(Config{Dir: t.TempDir(), Listen: "127.0.0.1:0"})
 	if err != nil {
 		t.Fatal(err)
@@ -117,6 +119,7 @@ func TestPriorityIsShown(t *testing.T) {
 
 // TestPlainRequestsAreBounded: in their head, in number for a connection, and in time.
 func TestPlainRequestsAreBounded(t *testing.T) {
+	t.Parallel()
 	n, err := Open(Config{Dir: t.TempDir(), Listen: "127.0.0.1:0"})
 	if err != nil {
 		t.Fatal(err)
@@ -158,6 +161,7 @@ func TestPlainRequestsAreBounded(t *testing.T) {
 
 // TestDeadlinesOfPlainConnections: gRPC resets its own deadline when it has handed a connection over, which must not end that of the server.
 func TestDeadlinesOfPlainConnections(t *testing.T) {
+	t.Parallel()
 	here, there := net.Pipe()
 	defer func() { _ = there.Close() }()
 	c := (&places{limit: 1, trusted: true}).place(here).(*placedConn)
@@ -176,6 +180,7 @@ func TestDeadlinesOfPlainConnections(t *testing.T) {
 
 // TestPlainHealthOfAClosingNode: one that is being closed is not well.
 func TestPlainHealthOfAClosingNode(t *testing.T) {
+	t.Parallel()
 	n, err := Open(Config{Dir: t.TempDir(), Listen: "127.0.0.1:0"})
 	if err != nil {
 		t.Fatal(err)
@@ -192,6 +197,7 @@ func TestPlainHealthOfAClosingNode(t *testing.T) {
 
 // TestGRPCWithoutALPN: who negotiates nothing is taken for a client of HTTP/1.1, and told so.
 func TestGRPCWithoutALPN(t *testing.T) {
+	t.Parallel()
 	s := startSecured(t)
 	conn, err := tls.Dial("tcp", s.door.listener.Addr().String(), &tls.Config{RootCAs: s.authority(t)})
 	if err != nil {

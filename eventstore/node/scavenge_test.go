@@ -21,6 +21,7 @@ import (
 // A client asks the node to scavenge: what was truncated is gone from the files and from
 // reads, also of $all, and of groups of consumers; everything else is there.
 func TestScavengeByRequest(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	n, err := Open(Config{Dir: dir, Listen: "127.0.0.1:0"})
 	if err != nil {
@@ -146,6 +147,7 @@ func TestScavengeByRequest(t *testing.T) {
 
 // A schedule goes on over restarts: what is due when a node starts is done then, and not again before its time.
 func TestScavengeByScheduleOutlastsRestarts(t *testing.T) {
+	t.Parallel()
 	dir, now := t.TempDir(), time.Now()
 	config := Config{Dir: dir, Listen: "127.0.0.1:0", ScavengeEvery: time.Hour, Clock: func() time.Time { return now }}
 	ended := func(n *Node) (count int) {
@@ -196,6 +198,7 @@ func TestScavengeByScheduleOutlastsRestarts(t *testing.T) {
 }
 
 func TestScavengeByScheduleIsNotTooOften(t *testing.T) {
+	t.Parallel()
 	if err := (Config{Dir: "d", ScavengeEvery: 1}).Validate(); err == nil || !strings.Contains(err.Error(), "ScavengeEvery") {
 		t.Errorf("got %v", err)
 	}

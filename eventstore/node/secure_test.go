@@ -355,6 +355,7 @@ func mayCall(err error) bool {
 
 // TestAccessTable: every RPC by everybody on every kind of stream.
 func TestAccessTable(t *testing.T) {
+	t.Parallel()
 	s := startSecured(t)
 	s.acl(t, "anns", `{"$r":"ann","$w":["ann"],"$d":"ann","$mr":"ann","$mw":"ann"}`)
 	s.acl(t, "$anns", `{"$r":"ann","$w":["ann"],"$d":"ann","$mr":"ann","$mw":"ann"}`)
@@ -484,6 +485,7 @@ func TestAccessTable(t *testing.T) {
 
 // TestDeniedSaysSo: clients translate the trailer.
 func TestDeniedSaysSo(t *testing.T) {
+	t.Parallel()
 	s := startSecured(t)
 	var trailer metadata.MD
 	_, err := streams.NewStreamsClient(s.conn).Delete(as(t, ordinary), &streams.DeleteReq{Options: &streams.DeleteReq_Options{StreamIdentifier: streamToWire("$x"), ExpectedStreamRevision: &streams.DeleteReq_Options_Any{}}}, grpc.Trailer(&trailer))
@@ -502,6 +504,7 @@ func TestDeniedSaysSo(t *testing.T) {
 // TestSettingsAndLists: a stream's own list comes before the settings, and those before the built-in defaults, key by key.
 // TestConsumersAreNamed: who consumes is listed with their login.
 func TestConsumersAreNamed(t *testing.T) {
+	t.Parallel()
 	s := startSecured(t)
 	address := strings.Replace(s.SecureConnectionString(), "esdb://", "esdb://"+admin+":"+strings.ReplaceAll(passwordOf(admin), " ", "%20")+"@", 1)
 	config, err := esdb.ParseConnectionString(address)
@@ -528,6 +531,7 @@ func TestConsumersAreNamed(t *testing.T) {
 }
 
 func TestSettingsAndLists(t *testing.T) {
+	t.Parallel()
 	s := startSecured(t)
 	s.owner(t, access.SettingsStream, access.SettingsStream, `{"$userStreamAcl":{"$w":"ann"},"$systemStreamAcl":{"$r":"ann","$w":"ann","$d":"ann","$mr":"ann","$mw":"ann"}}`)
 	s.acl(t, "bobs", `{"$w":["bob"]}`)
@@ -568,6 +572,7 @@ func TestSettingsAndLists(t *testing.T) {
 
 // TestGarbageGivesNoRights: what cannot be read as a list lets in $admins only.
 func TestGarbageGivesNoRights(t *testing.T) {
+	t.Parallel()
 	s := startSecured(t)
 	for i, metadata := range []string{
 		``, `x`, `null`, `[]`, `"$userStreamAcl"`, `{"$acl":null}`, `{"$acl":true}`, `{"$acl":"$everybody"}`, `{"$acl":["$all"]}`, `{"$acl":{"$r":null}}`, `{"$acl":{"$r":{"a":1}}}`,
@@ -604,6 +609,7 @@ func TestGarbageGivesNoRights(t *testing.T) {
 
 // TestCredentials: exactly one Basic credential of an enabled user opens anything.
 func TestCredentialsOfUsers(t *testing.T) {
+	t.Parallel()
 	s := startSecured(t)
 	good := basic(ordinary, passwordOf(ordinary))
 	for name, headers := range map[string][]string{
@@ -643,6 +649,7 @@ func TestCredentialsOfUsers(t *testing.T) {
 
 // TestRecordsThatAreNoUsers: whoever the log does not name clearly is nobody.
 func TestRecordsThatAreNoUsers(t *testing.T) {
+	t.Parallel()
 	s := startSecured(t)
 	hash, err := s.users.Hasher.Hash(t.Context(), passwordOf("eve"))
 	if err != nil {
@@ -682,6 +689,7 @@ func TestRecordsThatAreNoUsers(t *testing.T) {
 
 // TestARightThatEndsEndsTheSubscription: whatever took it away, at once, and before the next event.
 func TestARightThatEndsEndsTheSubscription(t *testing.T) {
+	t.Parallel()
 	for name, c := range map[string]struct {
 		end  func(t *testing.T, s *secured)
 		want codes.Code
@@ -735,6 +743,7 @@ func TestARightThatEndsEndsTheSubscription(t *testing.T) {
 
 // TestLinksGiveNoRights: a link to what its reader may not read is an unresolvable one.
 func TestLinksGiveNoRights(t *testing.T) {
+	t.Parallel()
 	s := startSecured(t)
 	s.owner(t, "secret", "noted", `"the secret"`)
 	s.acl(t, "secret", `{"$r":"$admins","$mr":"$admins"}`)
@@ -773,6 +782,7 @@ func TestLinksGiveNoRights(t *testing.T) {
 
 // TestIndexStreamsGiveNoRights: admins decide who reads an index stream, and a link in it leads nobody where they may not read.
 func TestIndexStreamsGiveNoRights(t *testing.T) {
+	t.Parallel()
 	s := startSecured(t)
 	s.owner(t, "a-secret", "noted", `"the secret"`)
 	s.acl(t, "a-secret", `{"$r":"$admins"}`)
@@ -809,6 +819,7 @@ func TestIndexStreamsGiveNoRights(t *testing.T) {
 
 // TestHashesStayWithAdmins: who may read $all reads no hashes of passwords.
 func TestHashesStayWithAdmins(t *testing.T) {
+	t.Parallel()
 	s := startSecured(t)
 	s.acl(t, "$all", `{"$r":"ann"}`)
 	request := readRequestOf(eventlog.AllStream, false)
@@ -844,6 +855,7 @@ const guessesOfOneAddress = 200
 // TestPasswordsOfUsersAreNotGuessed: after some wrong passwords of a user an address gets no more tries, the right one included; who
 // is in stays in, and others come in until the address has guessed of many.
 func TestPasswordsOfUsersAreNotGuessed(t *testing.T) {
+	t.Parallel()
 	s := startSecured(t)
 	if err := readCall(as(t, ordinary), s.conn, "plain"); err != nil {
 		t.Fatal(err)
@@ -883,6 +895,7 @@ func TestPasswordsOfUsersAreNotGuessed(t *testing.T) {
 
 // TestFirstPasswords: they are made once, private, and are the users'.
 func TestFirstPasswords(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	open := func() *Node {
 		n, err := Open(Config{Dir: dir, Secure: &Secure{Listen: "127.0.0.1:0"}})
@@ -936,6 +949,7 @@ func TestFirstPasswords(t *testing.T) {
 
 // TestFirstPasswordsAfterACrash: a start that ended before the users existed left their passwords, which the next one uses.
 func TestFirstPasswordsAfterACrash(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	if err := writePrivate(filepath.Join(dir, FirstPasswordsFile), []byte("admin:made before the crash\n")); err != nil {
 		t.Fatal(err)
@@ -956,6 +970,7 @@ func TestFirstPasswordsAfterACrash(t *testing.T) {
 
 // TestCertificates: the node's own is renewed in time, for other names and with another CA; a given one is read again when it is replaced.
 func TestCertificates(t *testing.T) {
+	t.Parallel()
 	dir, now := t.TempDir(), time.Now()
 	clock := func() time.Time { return now }
 	logger := silent
@@ -1012,6 +1027,7 @@ func TestCertificates(t *testing.T) {
 // TestLostCA: a CA whose certificate is lost is made again of its key, so that clients who have the former one connect; one whose
 // key is lost is replaced, and both are said.
 func TestLostCA(t *testing.T) {
+	t.Parallel()
 	dir, clock, names := t.TempDir(), time.Now, []string{"127.0.0.1", "localhost"}
 	var said bytes.Buffer
 	logger := slog.New(slog.NewTextHandler(&said, nil))
@@ -1070,6 +1086,7 @@ func TestLostCA(t *testing.T) {
 
 // TestTLSOnly: the port of users takes no plain connection and no old TLS, and its CA is its own.
 func TestTLSOnly(t *testing.T) {
+	t.Parallel()
 	s := startSecured(t)
 	address := s.door.listener.Addr().String()
 	plain := dialInsecure(t, address)
@@ -1091,6 +1108,7 @@ func TestTLSOnly(t *testing.T) {
 
 // TestStrangersSendLittle: a message is not taken into memory before its sender is known.
 func TestStrangersSendLittle(t *testing.T) {
+	t.Parallel()
 	s := startSecured(t)
 	large := streamToWire(strings.Repeat("x", 4<<20))
 	remove := func(ctx context.Context) error {
@@ -1112,6 +1130,7 @@ func TestStrangersSendLittle(t *testing.T) {
 
 // TestPlacesOfConnections: strangers cannot keep others from connecting.
 func TestPlacesOfConnections(t *testing.T) {
+	t.Parallel()
 	inner, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)

@@ -21,6 +21,7 @@ import (
 
 // TestOneUserLeavesCallsForOthers: a user who opens all the calls that they get leaves some to another user, and more to operators.
 func TestOneUserLeavesCallsForOthers(t *testing.T) {
+	t.Parallel()
 	s := startPatient(t, patience{request: time.Hour, refused: time.Hour, stranger: time.Hour})
 	var written strings.Builder
 	s.calls.logger = slog.New(slog.NewTextHandler(&written, nil))
@@ -62,6 +63,7 @@ func TestOneUserLeavesCallsForOthers(t *testing.T) {
 
 // TestOneUserLeavesConsumersOfAGroup: one who connects as many consumers to a group as they get leaves some to another user, and to operators.
 func TestOneUserLeavesConsumersOfAGroup(t *testing.T) {
+	t.Parallel()
 	s := startSecured(t)
 	s.owner(t, "s", "t", "{}")
 	stream := &persistent.CreateReq_Options_Stream{Stream: &persistent.CreateReq_StreamOptions{StreamIdentifier: streamToWire("s")}}
@@ -106,6 +108,7 @@ func TestOneUserLeavesConsumersOfAGroup(t *testing.T) {
 
 // TestOneUsersExpressionsTakeHalf: while calls of a user try regular expressions on half of the processors the user's others wait, and nobody else's.
 func TestOneUsersExpressionsTakeHalf(t *testing.T) {
+	t.Parallel()
 	s := startSecured(t)
 	s.owner(t, "s", "t", "{}")
 	s.owner(t, eventlog.MetaStream(eventlog.AllStream), eventlog.MetadataType, `{"$acl":{"$r":"$all"}}`)
@@ -161,6 +164,7 @@ func TestOneUsersExpressionsTakeHalf(t *testing.T) {
 // TestSharesOfUsers: whatever users take, and however many of them there are, one who has nothing gets something, and what is kept for
 // operators is left (rapid).
 func TestSharesOfUsers(t *testing.T) {
+	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		var c callCount
 		users := make([]share, 1+rapid.IntRange(1, 4).Draw(t, "greedy users"))
@@ -184,6 +188,7 @@ func TestSharesOfUsers(t *testing.T) {
 
 // TestOneUserLeavesConnections: one who keeps all connections that they get leaves some to another user, and more to operators.
 func TestOneUserLeavesConnections(t *testing.T) {
+	t.Parallel()
 	const limit = 1024
 	p := &places{limit: limit}
 	connect := func() *placedConn {
@@ -224,6 +229,7 @@ func TestOneUserLeavesConnections(t *testing.T) {
 
 // TestConnectionsOfAUserWhoIsDisabledEnd: also of calls that nothing is sent on; those of others stay.
 func TestConnectionsOfAUserWhoIsDisabledEnd(t *testing.T) {
+	t.Parallel()
 	s := startPatient(t, patience{request: time.Hour, refused: 10 * time.Millisecond, stranger: time.Hour})
 	idle, others := s.rawTLS(t), s.dialTLS(t)
 	if _, err := idle.call(streams.Streams_BatchAppend_FullMethodName, "authorization", basic(ordinary, passwordOf(ordinary))); err != nil {

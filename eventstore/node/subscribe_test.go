@@ -63,6 +63,7 @@ func (r *running) followAll(t testing.TB, o esdb.SubscribeToAllOptions) *esdb.Su
 }
 
 func TestSubscribeToStream(t *testing.T) {
+	t.Parallel()
 	r := start(t)
 	r.append(t, "s", esdb.NoStream{}, note("0"), note("1"))
 	fromStart := r.follow(t, "s", esdb.SubscribeToStreamOptions{From: esdb.Start{}})
@@ -82,6 +83,7 @@ func TestSubscribeToStream(t *testing.T) {
 }
 
 func TestSubscribeBeforeTheStreamExists(t *testing.T) {
+	t.Parallel()
 	r := start(t)
 	for _, from := range []esdb.StreamPosition{esdb.Start{}, esdb.End{}} {
 		stream := uuid.NewString()
@@ -93,6 +95,7 @@ func TestSubscribeBeforeTheStreamExists(t *testing.T) {
 }
 
 func TestSubscriptionThroughDeletionAndTombstone(t *testing.T) {
+	t.Parallel()
 	r := start(t)
 	r.append(t, "s", esdb.NoStream{}, note("0"), note("1"))
 	if _, err := r.client.DeleteStream(testCtx(t), "s", esdb.DeleteStreamOptions{ExpectedRevision: esdb.Any{}}); err != nil {
@@ -119,6 +122,7 @@ func TestSubscriptionThroughDeletionAndTombstone(t *testing.T) {
 }
 
 func TestSubscriptionSeesOnlyTheVisiblePart(t *testing.T) {
+	t.Parallel()
 	r := start(t)
 	r.append(t, "s", esdb.NoStream{}, note("0"), note("1"), note("2"))
 	metadata := esdb.StreamMetadata{}
@@ -133,6 +137,7 @@ func TestSubscriptionSeesOnlyTheVisiblePart(t *testing.T) {
 }
 
 func TestSubscribeToStreamOfLinks(t *testing.T) {
+	t.Parallel()
 	r := start(t)
 	r.append(t, "target", esdb.NoStream{}, note("T"))
 	r.append(t, "links", esdb.NoStream{}, esdb.EventData{EventID: uuid.New(), EventType: eventlog.LinkType, ContentType: esdb.ContentTypeBinary, Data: []byte("0@target")})
@@ -144,6 +149,7 @@ func TestSubscribeToStreamOfLinks(t *testing.T) {
 }
 
 func TestSubscribeToAll(t *testing.T) {
+	t.Parallel()
 	r := start(t)
 	first := r.append(t, "s", esdb.NoStream{}, note("0"))
 	r.append(t, "s", esdb.Any{}, note("1"))
@@ -165,6 +171,7 @@ func TestSubscribeToAll(t *testing.T) {
 // A subscriber that does not read holds one page on the server and is told again when it
 // has caught up; it misses nothing.
 func TestSlowSubscriber(t *testing.T) {
+	t.Parallel()
 	r := start(t)
 	s := r.followAll(t, esdb.SubscribeToAllOptions{From: esdb.End{}})
 	expect(t, s, "caught up")
@@ -194,6 +201,7 @@ func TestSlowSubscriber(t *testing.T) {
 }
 
 func TestFilters(t *testing.T) {
+	t.Parallel()
 	r := start(t)
 	typed := func(eventType string) esdb.EventData {
 		e := note(eventType)
@@ -232,6 +240,7 @@ func TestFilters(t *testing.T) {
 }
 
 func TestFilterCheckpoints(t *testing.T) {
+	t.Parallel()
 	r := start(t)
 	for range 10 {
 		r.append(t, "skipped", esdb.Any{}, note("skipped"))

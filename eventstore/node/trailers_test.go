@@ -64,6 +64,7 @@ func anyName(most int) *rapid.Generator[string] {
 // Every failure that carries a name reaches a client that takes 8 KiB, whatever the name: what
 // errors become of is whole, and a name that was not cut is the one that was asked for.
 func TestEveryFailureFitsItsTrailers(t *testing.T) {
+	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		stream, other := anyName(eventlog.MaxStreamNameBytes).Draw(t, "stream"), anyName(100_000).Draw(t, "group")
 		group := groupName{Stream: stream, Group: other}
@@ -130,6 +131,7 @@ func checkName(t *rapid.T, key, value, name string) {
 
 // The same through the transport, to a client that takes no more: typed errors arrive for streams and groups with the longest names.
 func TestLongNamesReachAClient(t *testing.T) {
+	t.Parallel()
 	r := start(t)
 	conn := r.raw(t, grpc.WithMaxHeaderListSize(clientTakes))
 	client, groups := streams.NewStreamsClient(conn), persistent.NewPersistentSubscriptionsClient(conn)

@@ -48,6 +48,7 @@ func detailsOf(ctx context.Context, conn *grpc.ClientConn, user string) ([]*user
 
 // TestUsersByCalls: the life of a user by calls, where everybody is an administrator and where one has signed in.
 func TestUsersByCalls(t *testing.T) {
+	t.Parallel()
 	s := startSecured(t)
 	insecure, err := Open(Config{Dir: t.TempDir(), Listen: "127.0.0.1:0"})
 	if err != nil {
@@ -192,6 +193,7 @@ func lifeOfAUser(t *testing.T, ctx context.Context, conn *grpc.ClientConn) {
 
 // TestUsersChangeTheirOwn: a user reads and changes themselves, and what they run with the old password ends.
 func TestUsersChangeTheirOwn(t *testing.T) {
+	t.Parallel()
 	s := startSecured(t)
 	own, err := detailsOf(as(t, ordinary), s.conn, ordinary)
 	if err != nil || len(own) != 1 || own[0].GetLoginName() != ordinary {
@@ -224,6 +226,7 @@ func TestUsersChangeTheirOwn(t *testing.T) {
 
 // TestUsersOfAnInsecureNodeCount: they are in the log, and sign in once there is a port for users.
 func TestUsersOfAnInsecureNodeCount(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	insecure, err := Open(Config{Dir: dir, Listen: "127.0.0.1:0"})
 	if err != nil {
@@ -253,6 +256,7 @@ func TestUsersOfAnInsecureNodeCount(t *testing.T) {
 
 // TestManyUsersAtOnce: creations wait for each other, and none fails for their number.
 func TestManyUsersAtOnce(t *testing.T) {
+	t.Parallel()
 	n, err := Open(Config{Dir: t.TempDir(), Listen: "127.0.0.1:0"})
 	if err != nil {
 		t.Fatal(err)
@@ -278,6 +282,7 @@ func TestManyUsersAtOnce(t *testing.T) {
 
 // TestNamesOfUsersAreBounded: each creation reads them all.
 func TestNamesOfUsersAreBounded(t *testing.T) {
+	t.Parallel()
 	n, err := Open(Config{Dir: t.TempDir()})
 	if err != nil {
 		t.Fatal(err)
@@ -303,6 +308,7 @@ func TestNamesOfUsersAreBounded(t *testing.T) {
 
 // TestANodeStartsWithARecordThatIsNoUsers: it gives no rights, and keeps nobody out.
 func TestANodeStartsWithARecordThatIsNoUsers(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	for _, round := range []string{"made", "damaged"} {
 		n, err := Open(Config{Dir: dir, Secure: &Secure{Listen: "127.0.0.1:0", AdminPassword: passwordOf(admin), OpsPassword: passwordOf(ops)}})

@@ -99,6 +99,7 @@ func answers(t testing.TB, call streams.Streams_BatchAppendClient, chunks ...*st
 }
 
 func TestBatchAppend(t *testing.T) {
+	t.Parallel()
 	r := start(t)
 	r.append(t, "exists", esdb.NoStream{}, note("0"))
 	r.append(t, "dead", esdb.NoStream{}, note("0"))
@@ -171,6 +172,7 @@ func TestBatchAppend(t *testing.T) {
 }
 
 func TestBatchesOfOneStreamKeepTheirOrder(t *testing.T) {
+	t.Parallel()
 	r := start(t)
 	call := openBatchCall(t, r)
 	const total = 3 * maxOpenBatches
@@ -190,6 +192,7 @@ func TestBatchesOfOneStreamKeepTheirOrder(t *testing.T) {
 }
 
 func TestTooManyUnfinishedBatches(t *testing.T) {
+	t.Parallel()
 	r := start(t)
 	call := openBatchCall(t, r)
 	for range 2 * maxOpenBatches {
@@ -204,6 +207,7 @@ func TestTooManyUnfinishedBatches(t *testing.T) {
 
 // A client that keeps its call open for ever does not keep the node from closing.
 func TestCloseEndsOpenBatchCalls(t *testing.T) {
+	t.Parallel()
 	r := start(t)
 	call := openBatchCall(t, r)
 	chunk := &streams.BatchAppendReq{CorrelationId: uuidToWire(uuid.New(), false), Options: optionsOf("s"), ProposedMessages: []*streams.BatchAppendReq_ProposedMessage{proposedInBatch("x")}, IsFinal: true}
@@ -222,6 +226,7 @@ func TestCloseEndsOpenBatchCalls(t *testing.T) {
 }
 
 func TestTrailers(t *testing.T) {
+	t.Parallel()
 	r := start(t)
 	client := streams.NewStreamsClient(r.raw(t))
 	r.append(t, "süß", esdb.NoStream{}, note("0"))
@@ -281,6 +286,7 @@ func appendRaw(t testing.TB, r *running, messages ...*streams.AppendReq) (*strea
 }
 
 func TestEmptyAppend(t *testing.T) {
+	t.Parallel()
 	r := start(t)
 	options := func(o *streams.AppendReq_Options) *streams.AppendReq {
 		o.StreamIdentifier = streamToWire("s")
@@ -310,6 +316,7 @@ func TestEmptyAppend(t *testing.T) {
 }
 
 func TestRefusedReads(t *testing.T) {
+	t.Parallel()
 	r := start(t)
 	client := streams.NewStreamsClient(r.raw(t))
 	good := func() *streams.ReadReq_Options {
@@ -369,6 +376,7 @@ func streamOption(name string) *streams.ReadReq_Options_Stream {
 
 // A pattern that backtracks for ever ends its own read, and nothing else.
 func TestHostileRegex(t *testing.T) {
+	t.Parallel()
 	r := start(t)
 	e := note("x")
 	e.EventType = strings.Repeat("a", 64) + "!"
@@ -387,6 +395,7 @@ func TestHostileRegex(t *testing.T) {
 }
 
 func TestIDsInTheFormAskedFor(t *testing.T) {
+	t.Parallel()
 	r := start(t)
 	e := note("x")
 	r.append(t, "s", esdb.NoStream{}, e)
@@ -421,6 +430,7 @@ func TestIDsInTheFormAskedFor(t *testing.T) {
 // Clients that say so are told where a stream begins, when they asked for what is before that, and where it ends. Others get
 // events only: the Go client panics on anything else.
 func TestStreamPositions(t *testing.T) {
+	t.Parallel()
 	r := start(t)
 	r.append(t, "s", esdb.NoStream{}, note("0"), note("1"), note("2"), note("3"))
 	r.append(t, "whole", esdb.NoStream{}, note("0"))
@@ -494,6 +504,7 @@ func TestStreamPositions(t *testing.T) {
 }
 
 func TestGossipAndFeatures(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	n, err := Open(Config{Dir: dir, Listen: "127.0.0.1:0", AdvertiseHost: "node.example", AdvertisePort: 4711})
 	if err != nil {
@@ -534,6 +545,7 @@ func TestGossipAndFeatures(t *testing.T) {
 
 // One call that is refused for lack of memory must not take the memory of the next.
 func TestBudgetIsGivenBack(t *testing.T) {
+	t.Parallel()
 	b := newBudget(10_000, slog.New(slog.DiscardHandler))
 	first := b.hold(context.Background())
 	if err := first.reserve(context.Background(), 9_000); err != nil {

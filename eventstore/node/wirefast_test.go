@@ -30,6 +30,7 @@ func anyProperties() *rapid.Generator[map[string]string] {
 func anyBytes() *rapid.Generator[[]byte] { return rapid.SliceOfN(rapid.Byte(), 0, 300) }
 
 func TestEventsOfReadsAreEncodedAsTheLibraryReadsThem(t *testing.T) {
+	t.Parallel()
 	record := rapid.Custom(func(t *rapid.T) *recorded {
 		return &recorded{
 			Id: anyUUID().Draw(t, "id"), StreamIdentifier: streamToWire(rapid.String().Draw(t, "stream")),
@@ -64,6 +65,7 @@ func TestEventsOfReadsAreEncodedAsTheLibraryReadsThem(t *testing.T) {
 }
 
 func TestReadsThatTheLibraryMustEncode(t *testing.T) {
+	t.Parallel()
 	wrong := &recorded{Id: &shared.UUID{Value: &shared.UUID_String_{}}, Metadata: map[string]string{typeKey: "\xff"}}
 	for _, m := range []*streams.ReadResp{
 		{},
@@ -92,6 +94,7 @@ func proposedMessageOf(t *rapid.T) *streams.AppendReq {
 }
 
 func TestEventsOfAppendsAreDecodedAsTheLibraryWroteThem(t *testing.T) {
+	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		want := proposedMessageOf(t)
 		b, err := proto.Marshal(want)

@@ -8,6 +8,7 @@ import (
 )
 
 func TestParseAddress(t *testing.T) {
+	t.Parallel()
 	for given, want := range map[string]blobs.Address{
 		"file:///srv/blobs":     {Folder: "/srv/blobs"},
 		"file://relative/blobs": {Folder: "relative/blobs"},
@@ -27,6 +28,7 @@ func TestParseAddress(t *testing.T) {
 
 // TestParseAddressRefuses: an address holds no secret, and no blob crosses a network in the clear.
 func TestParseAddressRefuses(t *testing.T) {
+	t.Parallel()
 	for given, because := range map[string]string{
 		"":                                       "neither",
 		"blobs":                                  "neither",

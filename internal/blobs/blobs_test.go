@@ -20,6 +20,7 @@ const abc = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"
 
 // TestStore is the contract of every store.
 func TestStore(t *testing.T) {
+	t.Parallel()
 	shelves(t, func(t *testing.T, store blobs.Store, _ func(...event.Blob)) { testStore(t, store) })
 }
 
@@ -67,6 +68,7 @@ type brokenReader struct{}
 func (brokenReader) Read([]byte) (int, error) { return 0, errBroken }
 
 func TestFolderAfterACrash(t *testing.T) {
+	t.Parallel()
 	root, ctx := t.TempDir(), context.Background()
 	folder, err := blobs.OpenFolder(root)
 	if err != nil {
@@ -119,6 +121,7 @@ func TestFolderAfterACrash(t *testing.T) {
 }
 
 func TestFolderUnderConcurrentWriters(t *testing.T) {
+	t.Parallel()
 	folder, err := blobs.OpenFolder(t.TempDir())
 	if err != nil {
 		t.Fatal(err)

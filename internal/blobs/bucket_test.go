@@ -15,6 +15,7 @@ import (
 
 // TestBucketCorrupt: bytes that changed in the bucket are not served, and storing them again repairs them.
 func TestBucketCorrupt(t *testing.T) {
+	t.Parallel()
 	server := s3test.Start(t)
 	bucket := server.Open(t, s3test.Plain)
 	named := put(t, bucket, "the content")
@@ -35,6 +36,7 @@ func TestBucketCorrupt(t *testing.T) {
 
 // TestBucketAway: while its server is away a bucket says so, and goes on afterwards.
 func TestBucketAway(t *testing.T) {
+	t.Parallel()
 	server := s3test.Start(t)
 	bucket := server.Open(t, s3test.Bucket)
 	named := put(t, bucket, "kept")
@@ -87,6 +89,7 @@ func TestOpenBucketRefuses(t *testing.T) {
 
 // TestCollectNeedsVersions: in a bucket without versions nothing is removed.
 func TestCollectNeedsVersions(t *testing.T) {
+	t.Parallel()
 	server := s3test.Start(t)
 	bucket := server.Open(t, s3test.Plain)
 	var refused *blobs.NotVersionedError

@@ -76,6 +76,7 @@ func logOf(texts ...string) func(context.Context, func([]byte)) error {
 }
 
 func TestCollect(t *testing.T) {
+	t.Parallel()
 	shelves(t, func(t *testing.T, store blobs.Store, age func(...event.Blob)) {
 		inEvent, inText := put(t, store, "an event names it"), put(t, store, "a text within an event names it")
 		deepest := put(t, store, "a blob that a blob names names it")
@@ -119,6 +120,7 @@ func TestCollect(t *testing.T) {
 
 // TestCollectAbandoned: what an interrupted upload left in a folder goes, and a dry run leaves it.
 func TestCollectAbandoned(t *testing.T) {
+	t.Parallel()
 	root := t.TempDir()
 	folder := openFolder(t, root)
 	leftover := filepath.Join(root, ".incoming-1")
@@ -141,6 +143,7 @@ func TestCollectAbandoned(t *testing.T) {
 
 // TestCollectRefuses: where it is not certain whose events name the blobs, or what is young, nothing is removed.
 func TestCollectRefuses(t *testing.T) {
+	t.Parallel()
 	root := t.TempDir()
 	folder, err := blobs.OpenFolder(root)
 	if err != nil {
@@ -188,6 +191,7 @@ func TestCollectRefuses(t *testing.T) {
 
 // TestStoredAgainMeanwhile: a content that is stored again after the log was read stays, whether it was found or written.
 func TestStoredAgainMeanwhile(t *testing.T) {
+	t.Parallel()
 	shelves(t, func(t *testing.T, store blobs.Store, age func(...event.Blob)) {
 		found, streamed := put(t, store, "found"), put(t, store, "streamed")
 		age(found, streamed)
@@ -204,6 +208,7 @@ func TestStoredAgainMeanwhile(t *testing.T) {
 
 // TestTwoCollectors: what another collector removed in between, and was stored again, stays.
 func TestTwoCollectors(t *testing.T) {
+	t.Parallel()
 	root := t.TempDir()
 	folder := openFolder(t, root)
 	written := put(t, folder, "written")
@@ -222,6 +227,7 @@ func TestTwoCollectors(t *testing.T) {
 
 // TestEveryMentionIsFound compares with a search for each name, over streams cut anywhere.
 func TestEveryMentionIsFound(t *testing.T) {
+	t.Parallel()
 	rapid.Check(t, func(rt *rapid.T) {
 		root := t.TempDir()
 		folder := openFolder(t, root)
@@ -301,6 +307,7 @@ func collectOnce(folder *blobs.Folder, log string) error {
 // TestCollectBesideUploads: processes upload contents that are there, old and unnamed, while others collect and are
 // killed at any moment: whatever the log names is there, and in the end nothing else is.
 func TestCollectBesideUploads(t *testing.T) {
+	t.Parallel()
 	root := filepath.Join(t.TempDir(), "blobs")
 	folder := openFolder(t, root)
 	for i := range contents {

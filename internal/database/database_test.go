@@ -28,6 +28,7 @@ func wantAway(t *testing.T, what string, err error) {
 
 // TestPostgresAway: whatever is asked of a PostgreSQL that is away says so, and works again once it is back.
 func TestPostgresAway(t *testing.T) {
+	t.Parallel()
 	line := pgtest.NewLine(t, pgtest.Database(t))
 	pool, err := database.Postgres(part, line.Address(), 8)
 	if err != nil {
@@ -104,6 +105,7 @@ func TestPostgresAway(t *testing.T) {
 
 // TestPostgresThatStops: a server that ends its sessions, or has none left, is away; one that refuses a statement is not.
 func TestPostgresThatStops(t *testing.T) {
+	t.Parallel()
 	address := pgtest.Database(t)
 	pool, err := database.Postgres(part, address, 8)
 	if err != nil {
@@ -151,6 +153,7 @@ func TestPostgresThatStops(t *testing.T) {
 // TestPostgresFrozen: what requests ask of a PostgreSQL that accepts connections and answers nothing says that it is away; so does a
 // request that finds the pool empty, which names the part too. Whoever waits in the background is answered once it goes on.
 func TestPostgresFrozen(t *testing.T) {
+	t.Parallel()
 	server := pgtest.NewFreezable(t)
 	const connections = 4
 	pool, err := database.Postgres(part, server.Address(), connections)
@@ -200,6 +203,7 @@ func TestPostgresFrozen(t *testing.T) {
 
 // TestSQLiteThatCannotWork: a file that another process holds locked is away; a refused statement is not.
 func TestSQLiteThatCannotWork(t *testing.T) {
+	t.Parallel()
 	path := filepath.Join(t.TempDir(), "a?b#c%.db")
 	open := func() *bun.DB {
 		pool, err := database.SQLite(part, path, "_txlock=immediate", 8)

@@ -184,6 +184,7 @@ func (a answer) want(t *testing.T, kind httpkit.Kind) {
 }
 
 func TestStrictBodies(t *testing.T) {
+	t.Parallel()
 	server := serve(t, httpkit.Settings{})
 	for name, c := range map[string]struct {
 		body   string
@@ -238,6 +239,7 @@ func TestStrictBodies(t *testing.T) {
 }
 
 func TestBodiesThatAreFine(t *testing.T) {
+	t.Parallel()
 	server := serve(t, httpkit.Settings{})
 	for _, c := range []struct{ body, want string }{
 		{`{"expression":"\ud83d\ude00 \\ud800 <&>"}`, "😀 \\ud800 <&>"},
@@ -257,6 +259,7 @@ func TestBodiesThatAreFine(t *testing.T) {
 
 // TestIntegersInEveryNotation: JSON knows one kind of number (RFC 8259 §6).
 func TestIntegersInEveryNotation(t *testing.T) {
+	t.Parallel()
 	server := serve(t, httpkit.Settings{})
 	for number, want := range map[string]string{
 		"1.0": "1", "1e3": "1000", "1E+3": "1000", "-12.50e1": "-125", "1000e-3": "1", "0.0": "0", "-0.0e9": "0", "0e99999": "0", "9007199254740993.0": "9007199254740993",
@@ -278,6 +281,7 @@ func TestIntegersInEveryNotation(t *testing.T) {
 }
 
 func TestBoundsAreWrittenAsIntegers(t *testing.T) {
+	t.Parallel()
 	a := ask(t, serve(t, httpkit.Settings{}), http.MethodGet, "/items/x?run=9007199254740993", "")
 	a.want(t, httpkit.InvalidParameter)
 	if !strings.Contains(a.body, "<= 9007199254740991") {
@@ -287,6 +291,7 @@ func TestBoundsAreWrittenAsIntegers(t *testing.T) {
 
 // TestPublicBodiesAreSmall: nobody without a credential makes the service hold a megabyte.
 func TestPublicBodiesAreSmall(t *testing.T) {
+	t.Parallel()
 	server := serve(t, httpkit.Settings{})
 	body := func(n int) string { return `{"expression":"` + strings.Repeat("x", n-len(`{"expression":""}`)) + `"}` }
 	ask(t, server, http.MethodPost, "/echo", body(64<<10+1)).want(t, httpkit.TooLarge)
@@ -299,6 +304,7 @@ func TestPublicBodiesAreSmall(t *testing.T) {
 }
 
 func TestPasswordIsNotEchoed(t *testing.T) {
+	t.Parallel()
 	a := ask(t, serve(t, httpkit.Settings{}), http.MethodPost, "/echo", `{"password":"hunter2"}`)
 	a.want(t, httpkit.ExpressionRequired)
 	if len(a.problem.Errors) != 2 || strings.Contains(a.body, "hunter2") {
@@ -307,6 +313,7 @@ func TestPasswordIsNotEchoed(t *testing.T) {
 }
 
 func TestMediaTypes(t *testing.T) {
+	t.Parallel()
 	server := serve(t, httpkit.Settings{})
 	for _, headers := range [][]string{
 		{"Content-Type", "text/plain"}, {"Content-Type", "application/x-www-form-urlencoded"}, {"Content-Type", "application/json; charset=latin1"},
@@ -318,6 +325,7 @@ func TestMediaTypes(t *testing.T) {
 
 // TestMediaTypesHaveNoCase: RFC 9110 section 8.3.1.
 func TestMediaTypesHaveNoCase(t *testing.T) {
+	t.Parallel()
 	server := serve(t, httpkit.Settings{})
 	for _, media := range []string{"Application/JSON", "APPLICATION/JSON; Charset=utf-8", "application/json;charset=\"UTF-8\""} {
 		if a := ask(t, server, http.MethodPost, "/echo", `{"expression":"1"}`, "Content-Type", media); a.status != http.StatusOK {
@@ -328,6 +336,7 @@ func TestMediaTypesHaveNoCase(t *testing.T) {
 
 // TestRefusalsAreInOwnWords: whole sentences, and nothing of the language that the service is written in.
 func TestRefusalsAreInOwnWords(t *testing.T) {
+	t.Parallel()
 	server := serve(t, httpkit.Settings{})
 	for _, body := range []string{`{"expression":NaN}`, `{"expression":"1`, "{\"expression\":\"1\x01\"}", "\xff\xfe{\x00", `{"a":01}`, `{'a':1}`, `{"a":"\q"}`, `{"a" 1}`, `tru`, `]`, `{"a":1}}`, `{"a":-}`} {
 		a := ask(t, server, http.MethodPost, "/echo", body)
@@ -345,6 +354,7 @@ func TestRefusalsAreInOwnWords(t *testing.T) {
 
 // TestIdentityIsNoEncoding: RFC 9110 §12.5.3.
 func TestIdentityIsNoEncoding(t *testing.T) {
+	t.Parallel()
 	server := serve(t, httpkit.Settings{})
 	for _, encoding := range []string{"identity", "Identity", " identity "} {
 		if a := ask(t, server, http.MethodPost, "/echo", `{"expression":"1"}`, "Content-Encoding", encoding); a.status != http.StatusOK {
@@ -354,6 +364,7 @@ func TestIdentityIsNoEncoding(t *testing.T) {
 }
 
 func TestAddresses(t *testing.T) {
+	t.Parallel()
 	server := serve(t, httpkit.Settings{})
 	for path, id := range map[string]string{
 		"/items/a%20b": "a b", "/items/a%2Fb": "a/b", "/items/%252F": "%2F", "/items/..%2F..%2Fetc%2Fpasswd": "../../etc/passwd",
@@ -381,6 +392,7 @@ func TestAddresses(t *testing.T) {
 }
 
 func TestMethods(t *testing.T) {
+	t.Parallel()
 	server := serve(t, httpkit.Settings{})
 	a := ask(t, server, http.MethodDelete, "/items/a", "")
 	a.want(t, httpkit.MethodRefused)
@@ -397,6 +409,7 @@ func TestMethods(t *testing.T) {
 }
 
 func TestErrors(t *testing.T) {
+	t.Parallel()
 	server := serve(t, httpkit.Settings{})
 	ask(t, server, http.MethodGet, "/fail/panic", "").want(t, httpkit.Internal)
 	ask(t, server, http.MethodGet, "/fail/typed", "").want(t, httpkit.TooManySessions)
@@ -418,6 +431,7 @@ func TestErrors(t *testing.T) {
 }
 
 func TestHeadersOfEveryAnswer(t *testing.T) {
+	t.Parallel()
 	server := serve(t, httpkit.Settings{})
 	for _, path := range []string{"/items/a", "/nothing", "/fail/panic", "/items/%ff"} {
 		h := ask(t, server, http.MethodGet, path, "", "X-Request-Id", "my-id.1").header
@@ -436,6 +450,7 @@ func TestHeadersOfEveryAnswer(t *testing.T) {
 }
 
 func TestPublicAnswers(t *testing.T) {
+	t.Parallel()
 	server := serve(t, httpkit.Settings{})
 	a := ask(t, server, http.MethodGet, "/public", "", "Origin", "https://elsewhere.example")
 	etag := a.header.Get("ETag")
@@ -456,6 +471,7 @@ func TestPublicAnswers(t *testing.T) {
 }
 
 func TestCrossOriginWrites(t *testing.T) {
+	t.Parallel()
 	server := serve(t, httpkit.Settings{})
 	body := `{"expression":"1"}`
 	ask(t, server, http.MethodPost, "/echo", body, "Sec-Fetch-Site", "cross-site").want(t, httpkit.CrossOrigin)
@@ -497,6 +513,7 @@ func TestCrossOriginWrites(t *testing.T) {
 }
 
 func TestCredentialComesBeforeBody(t *testing.T) {
+	t.Parallel()
 	a := ask(t, serve(t, httpkit.Settings{}), http.MethodGet, "/mine", "")
 	a.want(t, httpkit.Unauthenticated)
 	if a.header.Get("WWW-Authenticate") == "" {
@@ -505,6 +522,7 @@ func TestCredentialComesBeforeBody(t *testing.T) {
 }
 
 func TestUploadIsStreamedAndBounded(t *testing.T) {
+	t.Parallel()
 	server := serve(t, httpkit.Settings{})
 	if a := ask(t, server, http.MethodPost, "/upload", strings.Repeat("x", 100_000), "Content-Type", "application/x-ndjson"); !strings.Contains(a.body, `"100000"`) {
 		t.Errorf("%d %s", a.status, a.body)
@@ -514,6 +532,7 @@ func TestUploadIsStreamedAndBounded(t *testing.T) {
 }
 
 func TestExpectContinueIsAnsweredAtOnce(t *testing.T) {
+	t.Parallel()
 	server := serve(t, httpkit.Settings{})
 	conn, err := net.Dial("tcp", strings.TrimPrefix(server.URL, "http://"))
 	if err != nil {
@@ -528,6 +547,7 @@ func TestExpectContinueIsAnsweredAtOnce(t *testing.T) {
 }
 
 func TestClientAddress(t *testing.T) {
+	t.Parallel()
 	address := func(settings httpkit.Settings, headers ...string) string {
 		a := ask(t, serve(t, settings), http.MethodGet, "/items/a", "", headers...)
 		return strings.Fields(a.body)[1]
@@ -552,6 +572,7 @@ func TestClientAddress(t *testing.T) {
 }
 
 func TestSetRateLimit(t *testing.T) {
+	t.Parallel()
 	h := http.Header{}
 	httpkit.SetRateLimit(h, ratelimit.Allowance{Limit: 20, Remaining: 3, ResetAt: time.UnixMilli(1_000_500)})
 	if h.Get("X-RateLimit-Limit") != "20" || h.Get("X-RateLimit-Remaining") != "3" || h.Get("X-RateLimit-Reset") != "1001" {
@@ -560,6 +581,7 @@ func TestSetRateLimit(t *testing.T) {
 }
 
 func TestConsistencyToken(t *testing.T) {
+	t.Parallel()
 	want := httpkit.ConsistencyToken{Log: "5b1c7f0e-51b6-4f0c-9a64-2f8d1f5a7e11", Position: event.Position{Commit: 1 << 63, Prepare: 7}}
 	got, err := httpkit.ParseConsistencyToken(want.String())
 	if err != nil || got != want {
@@ -573,6 +595,7 @@ func TestConsistencyToken(t *testing.T) {
 }
 
 func TestWritesRemembersTheLatest(t *testing.T) {
+	t.Parallel()
 	w := httpkit.NewAccountWrites()
 	at := func(n uint64) event.Position { return event.Position{Commit: n, Prepare: n} }
 	w.RecordWrite("a", at(5))
@@ -586,6 +609,7 @@ func TestWritesRemembersTheLatest(t *testing.T) {
 }
 
 func TestKindsAreDistinct(t *testing.T) {
+	t.Parallel()
 	seen := map[string]bool{}
 	for _, kind := range httpkit.Kinds() {
 		if seen[kind.Code] || kind.Code == "" || kind.Title == "" || kind.Help == "" || kind.Status < 400 {
@@ -596,6 +620,7 @@ func TestKindsAreDistinct(t *testing.T) {
 }
 
 func TestDescriptionIsDeterministic(t *testing.T) {
+	t.Parallel()
 	describe := func() []byte {
 		api := httpkit.New(httpkit.Settings{Logger: slog.New(slog.DiscardHandler), Authenticator: open{}, Access: rules})
 		httpkit.Handle(api, httpkit.Route{Method: http.MethodPost, Path: "/echo", ID: "echo", Tag: "test", Limit: &httpkit.Limit{Allowance: func(context.Context) (ratelimit.Allowance, error) {
@@ -624,6 +649,7 @@ func TestDescriptionIsDeterministic(t *testing.T) {
 
 // TestPublicURLDecidesAboutTLS: behind a proxy that says nothing, or that nobody trusts, the public address alone tells.
 func TestPublicURLDecidesAboutTLS(t *testing.T) {
+	t.Parallel()
 	for publicURL, want := range map[string]string{"https://reckon.example": "max-age=31536000", "http://reckon.example": "", "": ""} {
 		server := serve(t, httpkit.Settings{PublicURL: publicURL})
 		for _, headers := range [][]string{{}, {"X-Forwarded-Proto", "http"}, {"X-Forwarded-Proto", "https"}} {
@@ -638,6 +664,7 @@ func TestPublicURLDecidesAboutTLS(t *testing.T) {
 
 // TestOwnOriginBehindAProxy: a browser that sends no Sec-Fetch-Site, and a proxy that rewrites Host.
 func TestOwnOriginBehindAProxy(t *testing.T) {
+	t.Parallel()
 	server := serve(t, httpkit.Settings{PublicURL: "https://reckon.example"})
 	if a := ask(t, server, http.MethodPost, "/echo", `{"expression":"1"}`, "Origin", "https://reckon.example"); a.status != http.StatusOK {
 		t.Errorf("%d %s", a.status, a.body)
@@ -649,6 +676,7 @@ func TestOwnOriginBehindAProxy(t *testing.T) {
 
 // TestForwardedHeadersOfStrangers are worth one line each, with the remedy, and never a flood.
 func TestForwardedHeadersOfStrangers(t *testing.T) {
+	t.Parallel()
 	warned := func(settings httpkit.Settings, headers ...string) string {
 		var log bytes.Buffer
 		settings.Logger = slog.New(slog.NewTextHandler(&log, nil))
@@ -674,6 +702,7 @@ func TestForwardedHeadersOfStrangers(t *testing.T) {
 
 // TestOneRequestTooManyIsNoError: whoever asks a lot cannot fill the log; what is wrong with the service is in it.
 func TestOneRequestTooManyIsNoError(t *testing.T) {
+	t.Parallel()
 	for id, lines := range map[string]int{"saturated": 0, "unavailable": 1, "other": 1} {
 		var log bytes.Buffer
 		server := serve(t, httpkit.Settings{Logger: slog.New(slog.NewTextHandler(&log, nil))})
@@ -686,6 +715,7 @@ func TestOneRequestTooManyIsNoError(t *testing.T) {
 }
 
 func TestWarningsAboutStrangersAreBounded(t *testing.T) {
+	t.Parallel()
 	var log bytes.Buffer
 	api := httpkit.New(httpkit.Settings{Logger: slog.New(slog.NewTextHandler(&log, nil)), Authenticator: open{}, Access: rules})
 	for i := range 1000 {
@@ -701,6 +731,7 @@ func TestWarningsAboutStrangersAreBounded(t *testing.T) {
 
 // TestAmbiguousRequestsAreProblems: the refusal is an answer like others, and ends the connection.
 func TestAmbiguousRequestsAreProblems(t *testing.T) {
+	t.Parallel()
 	server := serve(t, httpkit.Settings{})
 	for _, path := range []string{"/echo", "/mine", "/nowhere", "/upload"} {
 		conn, err := net.Dial("tcp", server.Listener.Addr().String())
@@ -760,6 +791,7 @@ func exchange(t *testing.T, server *httptest.Server, request string) answer {
 
 // TestWhatNetHTTPRefusesIsAProblem: requests that no handler sees are answered as all others are.
 func TestWhatNetHTTPRefusesIsAProblem(t *testing.T) {
+	t.Parallel()
 	server := serve(t, httpkit.Settings{})
 	const get, host, post = "GET /items/a HTTP/1.1\r\n", "Host: x\r\n", "POST /echo HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n"
 	for name, c := range map[string]struct {

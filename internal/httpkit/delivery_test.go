@@ -31,6 +31,7 @@ func (a *revocable) Authenticate(r *http.Request, rule access.Rule) (context.Con
 
 // TestNothingIsDeliveredToARevokedCredential: every kind of route, whether its handler waits for its context or not. Time is that of a bubble.
 func TestNothingIsDeliveredToARevokedCredential(t *testing.T) {
+	t.Parallel()
 	const never = time.Hour
 	for name, c := range map[string]struct {
 		path   string
@@ -131,6 +132,7 @@ func (c slowClient) Write(p []byte) (int, error) {
 
 // TestAnAnswerThatIsReadSlowlyEndsWithItsCredential: JSON in one piece, a file, and a raw page. Time is that of a bubble.
 func TestAnAnswerThatIsReadSlowlyEndsWithItsCredential(t *testing.T) {
+	t.Parallel()
 	content := strings.Repeat("x", 4<<20) // 64 pieces
 	for name, c := range map[string]struct {
 		path          string

@@ -38,6 +38,7 @@ func decoded(t *testing.T, text string) (value any) {
 
 // TestFaultsAreHumas: what is told is what huma.Validate tells.
 func TestFaultsAreHumas(t *testing.T) {
+	t.Parallel()
 	schemas, schema := judgedSchema(t)
 	for _, text := range []string{
 		`{"name":"x"}`, `{}`, `null`, `[]`, `1`, `{"name":""}`, `{"name":null}`, `{"name":"long"}`, `{"name":1,"number":"1"}`, `{"name":"x","number":10}`, `{"name":"x","number":1.5}`,

@@ -29,6 +29,7 @@ func addFile(api *httpkit.API) {
 
 // TestRangesOfFiles: RFC 9110 section 14. What is refused is a problem that says how long the file is.
 func TestRangesOfFiles(t *testing.T) {
+	t.Parallel()
 	server := serve(t, httpkit.Settings{})
 	const whole, beyond = "bytes 0-15/16", "bytes */16"
 	for value, want := range map[string]struct {
@@ -74,6 +75,7 @@ func refusedFile(t *testing.T, name string, a answer, kind httpkit.Kind) {
 
 // TestSeveralRangesOfAFile come in parts of their own.
 func TestSeveralRangesOfAFile(t *testing.T) {
+	t.Parallel()
 	a := ask(t, serve(t, httpkit.Settings{}), http.MethodGet, "/file", "", "Range", "bytes=0-1, 99-, -2")
 	media, parameters, err := mime.ParseMediaType(a.header.Get("Content-Type"))
 	if a.status != http.StatusPartialContent || media != "multipart/byteranges" || err != nil {
@@ -101,6 +103,7 @@ func TestSeveralRangesOfAFile(t *testing.T) {
 
 // TestConditionsOfFiles: RFC 9110 section 13.
 func TestConditionsOfFiles(t *testing.T) {
+	t.Parallel()
 	server := serve(t, httpkit.Settings{})
 	before, at := fileWritten.Add(-time.Hour).Format(http.TimeFormat), fileWritten.Format(http.TimeFormat)
 	for _, c := range []struct {
@@ -134,6 +137,7 @@ func TestConditionsOfFiles(t *testing.T) {
 
 // TestFilesAreDescribed: every answer that a file has stands in the description, with what it carries.
 func TestFilesAreDescribed(t *testing.T) {
+	t.Parallel()
 	type described struct {
 		Description string
 		Headers     map[string]any

@@ -22,6 +22,7 @@ type whoOutput struct {
 
 // TestServeFor: a request that a protocol makes for its caller is admitted, refused and answered as over HTTP.
 func TestServeFor(t *testing.T) {
+	t.Parallel()
 	api := httpkit.New(httpkit.Settings{Logger: slog.New(slog.DiscardHandler), Authenticator: open{}, Access: rules})
 	httpkit.Handle(api, httpkit.Route{Method: http.MethodGet, Path: "/mine", ID: "mine", Tag: "test"},
 		func(ctx context.Context, _ *struct{}) (*whoOutput, error) {
@@ -103,6 +104,7 @@ func TestServeFor(t *testing.T) {
 
 // TestPagesAskRoutes: a page asks with the credential of its own request, and one that was only opened can ask for nothing that writes.
 func TestPagesAskRoutes(t *testing.T) {
+	t.Parallel()
 	api := httpkit.New(httpkit.Settings{Logger: slog.New(slog.DiscardHandler), Authenticator: open{}, Access: rules})
 	httpkit.Handle(api, httpkit.Route{Method: http.MethodGet, Path: "/mine", ID: "mine", Tag: "test"},
 		func(context.Context, *struct{}) (*whoOutput, error) { return &whoOutput{}, nil })

@@ -24,6 +24,7 @@ const (
 // TestARequestIsASpan: with the template of its route, never its path or query; of the client's trace, if its traceparent is one; failed from 500 on. A method that
 // HTTP does not define has no name of its own. What is logged of the request names request and trace.
 func TestARequestIsASpan(t *testing.T) {
+	t.Parallel()
 	recorder := tracetest.NewSpanRecorder()
 	var log bytes.Buffer
 	server := serve(t, httpkit.Settings{

@@ -18,6 +18,7 @@ import (
 // TestOAuthSecrets: on both dialects a secret is found until it expires, exchanged once whoever comes at the same moment, and gone
 // with its grant.
 func TestOAuthSecrets(t *testing.T) {
+	t.Parallel()
 	for name, address := range addresses {
 		t.Run(name, func(t *testing.T) {
 			db, err := identity.Open(t.Context(), identity.Where{Address: address(t), Schema: "identity", Logger: slog.New(slog.DiscardHandler)})
@@ -106,6 +107,7 @@ func TestOAuthSecrets(t *testing.T) {
 // TestClientsNobodyApprovedAreBounded: the newest ten thousand or so are kept, an approved one for good, and one registration in a hundred
 // looks at more than its own row.
 func TestClientsNobodyApprovedAreBounded(t *testing.T) {
+	t.Parallel()
 	db, err := identity.Open(t.Context(), identity.Where{Address: addresses["sqlite"](t), Logger: slog.New(slog.DiscardHandler)})
 	if err != nil {
 		t.Fatal(err)
@@ -146,6 +148,7 @@ func TestClientsNobodyApprovedAreBounded(t *testing.T) {
 
 // TestClientRegistrationsAreCountedByNetwork: who has a network has as many addresses as it likes.
 func TestClientRegistrationsAreCountedByNetwork(t *testing.T) {
+	t.Parallel()
 	onEach(t, func(t *testing.T, s *identity.Store, _ *bun.DB, _ *clock) {
 		allowed := func(address string) bool {
 			t.Helper()

@@ -21,6 +21,7 @@ func lives(context.Context, string) (bool, error) { return false, nil }
 // TestPlacesOfManyProcesses: of many sessions that are opened at once, exactly as many as the plan allows get a place, whichever
 // process asks.
 func TestPlacesOfManyProcesses(t *testing.T) {
+	t.Parallel()
 	for name, fresh := range addresses {
 		t.Run(name, func(t *testing.T) {
 			address := fresh(t)
@@ -57,6 +58,7 @@ func TestPlacesOfManyProcesses(t *testing.T) {
 }
 
 func TestPlaces(t *testing.T) {
+	t.Parallel()
 	onEach(t, func(t *testing.T, s *identity.Store, _ *bun.DB, c *clock) {
 		p := identity.NewPlaces(s, nil, func(err error) { t.Error(err) })
 		ended := map[string]bool{}
@@ -96,6 +98,7 @@ func TestPlaces(t *testing.T) {
 }
 
 func TestPlacesThatAreAway(t *testing.T) {
+	t.Parallel()
 	line := pgtest.NewLine(t, pgtest.Database(t))
 	db, err := identity.Open(t.Context(), at(line.Address()))
 	if err != nil {

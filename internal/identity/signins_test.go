@@ -50,6 +50,7 @@ func valid(t *testing.T, s *identity.Store, secret string) bool {
 }
 
 func TestSignIns(t *testing.T) {
+	t.Parallel()
 	onEach(t, func(t *testing.T, s *identity.Store, _ *bun.DB, c *clock) {
 		anna := register(t, s, "anna@example.com")
 		bert := register(t, s, "bert@example.com")
@@ -90,6 +91,7 @@ func TestSignIns(t *testing.T) {
 
 // TestSignInsAreBounded: one more than an account may have ends the oldest.
 func TestSignInsAreBounded(t *testing.T) {
+	t.Parallel()
 	onEach(t, func(t *testing.T, s *identity.Store, _ *bun.DB, c *clock) {
 		var secrets []string
 		for range 103 {
@@ -107,6 +109,7 @@ func TestSignInsAreBounded(t *testing.T) {
 }
 
 func TestPasswords(t *testing.T) {
+	t.Parallel()
 	onEach(t, func(t *testing.T, s *identity.Store, _ *bun.DB, _ *clock) {
 		ctx := t.Context()
 		anna := register(t, s, "anna@example.com")
@@ -149,6 +152,7 @@ func TestPasswords(t *testing.T) {
 
 // TestASignInUnderWayFailsWhenThePasswordChanges: whatever comes first, no session of the old password outlives the change.
 func TestASignInUnderWayFailsWhenThePasswordChanges(t *testing.T) {
+	t.Parallel()
 	onEach(t, func(t *testing.T, s *identity.Store, _ *bun.DB, _ *clock) {
 		anna := register(t, s, "anna@example.com")
 		password := horse
@@ -184,6 +188,7 @@ func TestASignInUnderWayFailsWhenThePasswordChanges(t *testing.T) {
 
 // TestForget removes everything of an account and nothing of another.
 func TestForget(t *testing.T) {
+	t.Parallel()
 	onEach(t, func(t *testing.T, s *identity.Store, db *bun.DB, _ *clock) {
 		ctx := t.Context()
 		anna, bert := register(t, s, "anna@example.com"), register(t, s, "bert@example.com")
@@ -226,6 +231,7 @@ func TestForget(t *testing.T) {
 // TestNothingOfAForgottenAccountIsInTheFiles: neither in SQLite's file nor in its write-ahead log, while other connections are open, as soon
 // as Forget returns.
 func TestNothingOfAForgottenAccountIsInTheFiles(t *testing.T) {
+	t.Parallel()
 	path := filepath.Join(t.TempDir(), "identity.db")
 	db, err := identity.Open(t.Context(), at("sqlite:"+path))
 	if err != nil {

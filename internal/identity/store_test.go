@@ -100,6 +100,7 @@ func (l *logged) announce(_ context.Context, account string) error {
 }
 
 func TestRegisterSignInSignOut(t *testing.T) {
+	t.Parallel()
 	onEach(t, func(t *testing.T, s *identity.Store, _ *bun.DB, c *clock) {
 		ctx, log := context.Background(), &logged{}
 		account, err := s.Register(ctx, "Ada@Example.com", "correct horse", log.announce)
@@ -151,6 +152,7 @@ func TestRegisterSignInSignOut(t *testing.T) {
 }
 
 func TestInterruptedRegistrationIsFinishedBySignIn(t *testing.T) {
+	t.Parallel()
 	onEach(t, func(t *testing.T, s *identity.Store, _ *bun.DB, _ *clock) {
 		ctx, log := context.Background(), &logged{fail: errors.New("the log is away")}
 		if _, err := s.Register(ctx, "ada@example.com", "correct horse", log.announce); !errors.Is(err, log.fail) {
@@ -171,6 +173,7 @@ func TestInterruptedRegistrationIsFinishedBySignIn(t *testing.T) {
 }
 
 func TestOneAddressOneAccountUnderRace(t *testing.T) {
+	t.Parallel()
 	onEach(t, func(t *testing.T, s *identity.Store, _ *bun.DB, _ *clock) {
 		var group sync.WaitGroup
 		var mu sync.Mutex
@@ -194,6 +197,7 @@ func TestOneAddressOneAccountUnderRace(t *testing.T) {
 }
 
 func TestAddressesAndPasswords(t *testing.T) {
+	t.Parallel()
 	onEach(t, func(t *testing.T, s *identity.Store, _ *bun.DB, _ *clock) {
 		ctx, log := context.Background(), &logged{}
 		for _, email := range []string{"", "a", "@b.c", "a@", "a@b@c", "a b@c.d", "a@b..c", "a@-b.c", ".a@b.c", "a.@b.c", "a..b@c.d", "a@b.c\n", "a@b.c\x00", "é@b.c", "a@b_c.d", strings.Repeat("a", 65) + "@b.c", "a@" + strings.Repeat("b.", 130) + "c", `"a b"@c.d`, "a@[1.2.3.4]"} {
@@ -221,6 +225,7 @@ func TestAddressesAndPasswords(t *testing.T) {
 }
 
 func TestRates(t *testing.T) {
+	t.Parallel()
 	onEach(t, func(t *testing.T, s *identity.Store, db *bun.DB, c *clock) {
 		ctx := context.Background()
 		count := func(n int, take func() (ratelimit.Allowance, error)) (allowed int) {
@@ -303,6 +308,7 @@ func TestRates(t *testing.T) {
 // TestNobodyIsLockedOutByOthers: strangers guess a hundred passwords an hour for an account, from however many networks; a device that has
 // signed in before has attempts of its own, and who is right is not counted with those who are wrong.
 func TestNobodyIsLockedOutByOthers(t *testing.T) {
+	t.Parallel()
 	onEach(t, func(t *testing.T, s *identity.Store, _ *bun.DB, c *clock) {
 		attempt := func(from identity.Client, email string) identity.SignInAttempt {
 			t.Helper()
@@ -374,6 +380,7 @@ func TestNobodyIsLockedOutByOthers(t *testing.T) {
 
 // TestPasswordsAreText: what JSON cannot carry is no password, wherever it comes from.
 func TestPasswordsAreText(t *testing.T) {
+	t.Parallel()
 	onEach(t, func(t *testing.T, s *identity.Store, _ *bun.DB, _ *clock) {
 		for _, password := range []string{strings.Repeat("\xff", 9), "correct horse \xc3", "\xed\xa0\x80 surrogate"} {
 			if _, err := s.Register(t.Context(), "a@b.c", password, (&logged{}).announce); !errors.Is(err, identity.ErrInvalidPassword) {
@@ -386,6 +393,7 @@ func TestPasswordsAreText(t *testing.T) {
 // TestWindowsAreBounded: whatever addresses come, there are so many windows, evenly used, the same ones for every process, and no
 // address can be read from them.
 func TestWindowsAreBounded(t *testing.T) {
+	t.Parallel()
 	onEach(t, func(t *testing.T, s *identity.Store, db *bun.DB, c *clock) {
 		other := identity.New(db, c.Now, identity.DefaultRules())
 		used, shared := map[string]bool{}, 0
@@ -420,6 +428,7 @@ func TestWindowsAreBounded(t *testing.T) {
 }
 
 func TestNothingSecretIsStored(t *testing.T) {
+	t.Parallel()
 	onEach(t, func(t *testing.T, s *identity.Store, db *bun.DB, _ *clock) {
 		ctx := context.Background()
 		if _, err := s.Register(ctx, "ada@example.com", "correct horse", (&logged{}).announce); err != nil {
@@ -443,6 +452,7 @@ func TestNothingSecretIsStored(t *testing.T) {
 }
 
 func TestTokenUse(t *testing.T) {
+	t.Parallel()
 	onEach(t, func(t *testing.T, s *identity.Store, _ *bun.DB, c *clock) {
 		ctx := context.Background()
 		if err := errors.Join(s.TokenUsed(ctx, "a"), s.TokenUsed(ctx, "a"), s.TokenUsed(ctx, "b")); err != nil {
@@ -463,6 +473,7 @@ func TestTokenUse(t *testing.T) {
 }
 
 func TestOnlyTheOwnerReadsTheFile(t *testing.T) {
+	t.Parallel()
 	path := filepath.Join(t.TempDir(), "identity.db")
 	if err := os.WriteFile(path, nil, 0o644); err != nil {
 		t.Fatal(err)
@@ -498,6 +509,7 @@ func TestOnlyTheOwnerReadsTheFile(t *testing.T) {
 // TestASchemaOfItsOwn: on PostgreSQL the tables lie apart from whatever else the database holds; tables that lie among the read
 // models are moved, once; and everything in the other schemas can be dropped.
 func TestASchemaOfItsOwn(t *testing.T) {
+	t.Parallel()
 	address := pgtest.Database(t)
 	admin, err := sql.Open("pgx", address)
 	if err != nil {
@@ -589,6 +601,7 @@ func tableSuffix(address string) string {
 
 // TestUsesWhileTheDatabaseIsAway: one error, and not one for every request; the use is stored once the database is back.
 func TestUsesWhileTheDatabaseIsAway(t *testing.T) {
+	t.Parallel()
 	line := pgtest.NewLine(t, pgtest.Database(t))
 	db, err := identity.Open(t.Context(), at(line.Address()))
 	if err != nil {

@@ -38,6 +38,7 @@ func (d *diary) part(name string) lifecycle.Part {
 }
 
 func TestStartsInOrderAndStopsInReverse(t *testing.T) {
+	t.Parallel()
 	var d diary
 	life := lifecycle.New(slog.New(slog.DiscardHandler))
 	life.Add(d.part("log"), d.part("rows"))
@@ -57,6 +58,7 @@ func TestStartsInOrderAndStopsInReverse(t *testing.T) {
 }
 
 func TestAPartThatDoesNotStartIsNamed(t *testing.T) {
+	t.Parallel()
 	var d diary
 	life := lifecycle.New(slog.New(slog.DiscardHandler))
 	refused := errors.New("the port is taken")
@@ -77,6 +79,7 @@ func TestAPartThatDoesNotStartIsNamed(t *testing.T) {
 }
 
 func TestTheFirstFailureIsReported(t *testing.T) {
+	t.Parallel()
 	life := lifecycle.New(slog.New(slog.DiscardHandler))
 	first, second := make(chan struct{}), make(chan struct{})
 	life.Add(
@@ -107,6 +110,7 @@ func TestTheFirstFailureIsReported(t *testing.T) {
 // TestNothingEndsUnnoticed: background work that ends, with an error or without, is begun again,
 // and States tells of it in between.
 func TestNothingEndsUnnoticed(t *testing.T) {
+	t.Parallel()
 	life := lifecycle.New(slog.New(slog.DiscardHandler))
 	type call struct{ end chan error }
 	calls := make(chan call)
@@ -155,6 +159,7 @@ func TestNothingEndsUnnoticed(t *testing.T) {
 
 // TestDrainedWorkMayEnd: what Drain lets end is not begun again.
 func TestDrainedWorkMayEnd(t *testing.T) {
+	t.Parallel()
 	life := lifecycle.New(slog.New(slog.DiscardHandler))
 	draining, ended := make(chan struct{}), make(chan struct{})
 	life.Add(lifecycle.Part{
@@ -182,6 +187,7 @@ type written chan string
 func (w written) Write(line []byte) (int, error) { w <- string(line); return len(line), nil }
 
 func TestALaterFailureIsLogged(t *testing.T) {
+	t.Parallel()
 	log := make(written, 1)
 	life := lifecycle.New(slog.New(slog.NewTextHandler(log, nil)))
 	for range 2 {
@@ -203,6 +209,7 @@ func TestALaterFailureIsLogged(t *testing.T) {
 }
 
 func TestDrainsRunAtOnceWhileAllPartsRun(t *testing.T) {
+	t.Parallel()
 	var log bytes.Buffer
 	life := lifecycle.New(slog.New(slog.NewTextHandler(&log, nil)))
 	requests, jobs := make(chan struct{}), make(chan struct{})

@@ -16,6 +16,7 @@ import (
 // TestWhatGoesAlong: NOTICE and the licences that the binary prints are those of what is linked today, and the list of
 // parts names all of them, and the packages of the engine, with what identifies each.
 func TestWhatGoesAlong(t *testing.T) {
+	t.Parallel()
 	root, err := moduleRoot(t.Context())
 	if err != nil {
 		t.Fatal(err)
@@ -81,6 +82,7 @@ func TestWhatGoesAlong(t *testing.T) {
 
 // TestUnfitLicencesAreErrors: a part without a licence, or under one that may not be linked, ends the generation.
 func TestUnfitLicencesAreErrors(t *testing.T) {
+	t.Parallel()
 	mit := readLicence(t, "github.com/alecthomas/kong")
 	for name, c := range map[string]struct {
 		text string
@@ -125,6 +127,7 @@ func readLicence(t *testing.T, path string) string {
 // TestDependenciesAreAccountedFor: the table names exactly the modules that go.mod requires directly, with the modules each
 // brings as they are today, a size for what is linked, and a reason. Sizes and times are measured by `make generate`.
 func TestDependenciesAreAccountedFor(t *testing.T) {
+	t.Parallel()
 	root, err := moduleRoot(t.Context())
 	if err != nil {
 		t.Fatal(err)
@@ -155,6 +158,7 @@ func TestDependenciesAreAccountedFor(t *testing.T) {
 }
 
 func TestPackageOfASymbol(t *testing.T) {
+	t.Parallel()
 	for symbol, want := range map[string]string{
 		"github.com/cockroachdb/pebble/v2.(*DB).Get": "github.com/cockroachdb/pebble/v2",
 		"gopkg.in/yaml%2ev2.Marshal":                 "gopkg.in/yaml.v2",

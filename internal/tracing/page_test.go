@@ -18,6 +18,7 @@ const tracesPage = "../../docs/traces.md"
 
 // TestTracesPage: docs/traces.md is what the declarations say.
 func TestTracesPage(t *testing.T) {
+	t.Parallel()
 	var want bytes.Buffer
 	want.WriteString(`# Traces
 
@@ -48,6 +49,7 @@ Written by ` + "`make generate` from `internal/tracing/declared.go`" + `; do not
 
 // TestDeclarations: every span is declared once, says what it is, and has no attribute that could name an account or what was computed.
 func TestDeclarations(t *testing.T) {
+	t.Parallel()
 	seen := map[tracing.Name]bool{}
 	for _, d := range tracing.Declared {
 		if seen[d.Name] || d.Example == "" || d.Below == "" || !strings.HasSuffix(d.Meaning, ".") {

@@ -30,6 +30,7 @@ func recorded() (*tracetest.SpanRecorder, *tracing.Tracer) {
 
 // TestSpansAreBelow: a span is below that of this process, else below the one that the traceparent names, else the first of a trace; its context passes it on.
 func TestSpansAreBelow(t *testing.T) {
+	t.Parallel()
 	recorder, tracer := recorded()
 	outer, request := tracer.Begin(t.Context(), tracing.Request, "POST", traceparent)
 	inner, command := tracing.Below(outer, tracing.Command, "job.Claim")
@@ -63,6 +64,7 @@ func TestSpansAreBelow(t *testing.T) {
 
 // TestWithoutATracer: nothing is recorded, and a trace that others began goes on through this process.
 func TestWithoutATracer(t *testing.T) {
+	t.Parallel()
 	var none *tracing.Tracer
 	ctx, span := none.Begin(t.Context(), tracing.Request, "GET", traceparent)
 	span.Set(tracing.Int(tracing.Events, 1))
@@ -92,6 +94,7 @@ func TestWithoutATracer(t *testing.T) {
 
 // TestLinksAreBounded: a batch is linked to each sampled span once, to at most MaxLinks, and has no span without one.
 func TestLinksAreBounded(t *testing.T) {
+	t.Parallel()
 	recorder, tracer := recorded()
 	for _, none := range [][]string{nil, {"", unsampled, "nonsense"}} {
 		_, span := tracer.BeginLinked(t.Context(), tracing.Project, "jobs", slices.Values(none))
@@ -119,6 +122,7 @@ func TestLinksAreBounded(t *testing.T) {
 
 // TestMalformedTraceparents: W3C Trace Context section 3.2 says what is none; it is left out.
 func TestMalformedTraceparents(t *testing.T) {
+	t.Parallel()
 	for _, bad := range []string{
 		"", "x", "00", "ff-" + trace + "-" + parent + "-01", "00-" + strings.Repeat("0", 32) + "-" + parent + "-01", "00-" + trace + "-0000000000000000-01",
 		strings.ToUpper(traceparent), traceparent + "-x", "00-" + trace + "-" + parent, "00-" + trace + "-" + parent + "-1", strings.Repeat("0", 1<<16), " " + traceparent,
@@ -146,6 +150,7 @@ func FuzzTraceparent(f *testing.F) {
 
 // TestLogLines: a line that is logged within a trace names it, in groups and with attributes too; others do not.
 func TestLogLines(t *testing.T) {
+	t.Parallel()
 	var out bytes.Buffer
 	log := slog.New(tracing.LogHandler(slog.NewTextHandler(&out, nil)))
 	in := tracing.Join(t.Context(), traceparent)

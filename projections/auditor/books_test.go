@@ -25,6 +25,7 @@ func bookItem() *audit.Item {
 // log or the column's form contradicts, or a row is added or removed, then the finding names table, key and column. A database
 // that holds types strictly refuses some of these changes itself.
 func TestBooks(t *testing.T) {
+	t.Parallel()
 	projectiontest.Databases(t, projections.Open, func(t *testing.T, db *bun.DB) {
 		ctx := t.Context()
 		if _, err := engine.ListParked(ctx, db); err != nil { // makes the tables

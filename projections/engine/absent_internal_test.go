@@ -8,6 +8,7 @@ import (
 
 // TestKeySetForgetsNothing: every key that was added is in the set, whatever was added besides.
 func TestKeySetForgetsNothing(t *testing.T) {
+	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		set := newKeySet[string]()
 		keys := rapid.SliceOf(rapid.String()).Draw(t, "keys")
@@ -24,6 +25,7 @@ func TestKeySetForgetsNothing(t *testing.T) {
 
 // TestKeySetGrows: over several filters no key is forgotten, few others are taken for keys, and a set that is too large takes every key for one.
 func TestKeySetGrows(t *testing.T) {
+	t.Parallel()
 	set := newKeySet[int]()
 	const count = firstKeys * 5
 	for key := range count {

@@ -66,6 +66,7 @@ type thirdRow struct {
 
 // TestOneReadForAll: however many projections are behind at the start, and however far, the log is read once for them.
 func TestOneReadForAll(t *testing.T) {
+	t.Parallel()
 	onBoth(t, func(t *testing.T, f *fixture) {
 		second := named("second", func(e added) *secondRow { return &secondRow{Key: e.Key} }, func(r *secondRow) string { return r.Key })
 		third := named("third", func(e added) *thirdRow { return &thirdRow{Key: e.Key} }, func(r *thirdRow) string { return r.Key })
@@ -117,6 +118,7 @@ func indexExists(t *testing.T, db *bun.DB, name string) bool {
 // TestIndexesAfterTheLoad: the indexes of a table are made once it is filled, in the transaction that makes it ready, also
 // when the process that began to fill it is not the one that ends it; those of an empty log's at once.
 func TestIndexesAfterTheLoad(t *testing.T) {
+	t.Parallel()
 	onBoth(t, func(t *testing.T, f *fixture) {
 		const index = "shelf_v1_value"
 		_, stop := f.start(shelf(&f.bad, engine.Halt))
@@ -155,6 +157,7 @@ func TestIndexesAfterTheLoad(t *testing.T) {
 
 // TestLargeRowsEndTheBatch: a transaction ends when its rows hold much text, however few they are.
 func TestLargeRowsEndTheBatch(t *testing.T) {
+	t.Parallel()
 	onBoth(t, func(t *testing.T, f *fixture) {
 		const large, count = 1 << 20, 40
 		var last event.Position
@@ -202,6 +205,7 @@ type everyKind struct {
 
 // TestStoredAsBunStores: rows that the engine writes with its own statements hold, byte for byte, what bun writes.
 func TestStoredAsBunStores(t *testing.T) {
+	t.Parallel()
 	db := projectiontest.Open(t, projections.Open, projectiontest.SQLite(t))
 	rows := engine.TableOf("key", func(r *everyKind) string { return r.Key })
 	p := engine.Projection{Name: "kinds", Version: 1, Tables: []engine.Table{rows}}
@@ -263,6 +267,7 @@ func TestStoredAsBunStores(t *testing.T) {
 
 // TestBuiltAsBunStores: rows that are written while a projection is built hold, byte for byte, what bun writes: on PostgreSQL they are copied.
 func TestBuiltAsBunStores(t *testing.T) {
+	t.Parallel()
 	onBoth(t, func(t *testing.T, f *fixture) {
 		texts := []string{"", "plain", `'quoted' "twice" \ back`, "é\u2028\U0001f600", "a\xff\xfeb", `\u0000`, "line\nfeed\ttab", "<&>"}
 		all := map[string]*everyKind{}
@@ -357,6 +362,7 @@ func bootInThisProcess() error {
 // TestKilledBoot: a process that is killed again and again while it builds a table leaves, in the end, the rows and the
 // indexes of one that was left alone.
 func TestKilledBoot(t *testing.T) {
+	t.Parallel()
 	log := t.TempDir()
 	store, closeStore, err := shelfStore(t.Context(), log)
 	if err != nil {

@@ -189,6 +189,7 @@ func onBoth(t *testing.T, test func(*testing.T, *fixture)) {
 }
 
 func TestBootAndLive(t *testing.T) {
+	t.Parallel()
 	onBoth(t, func(t *testing.T, f *fixture) {
 		for i := range 3000 { // several batches
 			f.append(fmt.Sprint("s", i%7), added{fmt.Sprintf("%04d", i), "v"}, ignored{})
@@ -224,6 +225,7 @@ func TestBootAndLive(t *testing.T) {
 // TestBuiltAnewIsNotReady: a read model that is built anew is ready again when it has reached what the log held when that
 // began, however long before the process started.
 func TestBuiltAnewIsNotReady(t *testing.T) {
+	t.Parallel()
 	onBoth(t, func(t *testing.T, f *fixture) {
 		gate := make(chan struct{})
 		var closed atomic.Bool
@@ -263,6 +265,7 @@ func TestBuiltAnewIsNotReady(t *testing.T) {
 }
 
 func TestRestartGoesOn(t *testing.T) {
+	t.Parallel()
 	onBoth(t, func(t *testing.T, f *fixture) {
 		e, stop := f.start(shelf(&f.bad, engine.Halt))
 		f.reach(e, f.append("s", added{"a", "1"}))
@@ -282,6 +285,7 @@ func TestRestartGoesOn(t *testing.T) {
 
 // TestDropFormer: tables of a log that was migrated are built again from the log that it is now, and those of other logs are left alone.
 func TestDropFormer(t *testing.T) {
+	t.Parallel()
 	onBoth(t, func(t *testing.T, f *fixture) {
 		drop := func(former ...string) []string {
 			t.Helper()
@@ -343,6 +347,7 @@ func (l *shorterLog) Head(ctx context.Context) (event.Position, error) {
 // TestCheckpointBeyondTheLog: tables that hold more than the log has halt, say what to do and skip nothing, also when the
 // log has grown beyond them meanwhile; only building them again helps.
 func TestCheckpointBeyondTheLog(t *testing.T) {
+	t.Parallel()
 	onBoth(t, func(t *testing.T, f *fixture) {
 		e, stop := f.start(shelf(&f.bad, engine.Halt))
 		end := f.append("s", added{"a", "1"})
@@ -402,6 +407,7 @@ func TestCheckpointBeyondTheLog(t *testing.T) {
 }
 
 func TestHalt(t *testing.T) {
+	t.Parallel()
 	onBoth(t, func(t *testing.T, f *fixture) {
 		e, stop := f.start(shelf(&f.bad, engine.Halt))
 		last := f.append("s", added{"a", "1"}, added{"b", "bad"}, added{"c", "3"})
@@ -427,6 +433,7 @@ func TestHalt(t *testing.T) {
 }
 
 func TestPanicHalts(t *testing.T) {
+	t.Parallel()
 	onBoth(t, func(t *testing.T, f *fixture) {
 		e, stop := f.start(shelf(&f.bad, engine.Halt))
 		f.append("s", added{"a", "panic"})
@@ -438,6 +445,7 @@ func TestPanicHalts(t *testing.T) {
 }
 
 func TestPark(t *testing.T) {
+	t.Parallel()
 	onBoth(t, func(t *testing.T, f *fixture) {
 		e, stop := f.start(shelf(&f.bad, engine.Park))
 		f.append("s", added{"a", "1"}, added{"b", "bad"}, changed{"b", "2"}, ignored{})
@@ -479,6 +487,7 @@ func TestPark(t *testing.T) {
 
 // TestParkedIsRetriedInOrder: that of the log, whatever the streams are called.
 func TestParkedIsRetriedInOrder(t *testing.T) {
+	t.Parallel()
 	onBoth(t, func(t *testing.T, f *fixture) {
 		e, stop := f.start(shelf(&f.bad, engine.Park))
 		defer stop()
@@ -501,6 +510,7 @@ func TestParkedIsRetriedInOrder(t *testing.T) {
 }
 
 func TestDropParked(t *testing.T) {
+	t.Parallel()
 	onBoth(t, func(t *testing.T, f *fixture) {
 		e, stop := f.start(shelf(&f.bad, engine.Park))
 		f.reach(e, f.append("s", added{"b", "bad"}, added{"a", "1"}))
@@ -517,6 +527,7 @@ func TestDropParked(t *testing.T) {
 }
 
 func TestPauseOutlivesTheProcess(t *testing.T) {
+	t.Parallel()
 	onBoth(t, func(t *testing.T, f *fixture) {
 		e, stop := f.start(shelf(&f.bad, engine.Halt))
 		f.reach(e, f.append("s", added{"a", "1"}))
@@ -540,6 +551,7 @@ func TestPauseOutlivesTheProcess(t *testing.T) {
 // TestFencing: of two processes on one database one keeps the projection and
 // the other steps down, and every event is applied once.
 func TestFencing(t *testing.T) {
+	t.Parallel()
 	onBoth(t, func(t *testing.T, f *fixture) {
 		first, stopFirst := f.start(shelf(&f.bad, engine.Halt))
 		second, stopSecond := f.start(shelf(&f.bad, engine.Halt))
@@ -585,6 +597,7 @@ func TestFencing(t *testing.T) {
 // TestFirstStartTogether: processes that start at once on an empty database do
 // not trip over each other's tables.
 func TestFirstStartTogether(t *testing.T) {
+	t.Parallel()
 	onBoth(t, func(t *testing.T, f *fixture) {
 		var group sync.WaitGroup
 		for range 8 {
@@ -601,6 +614,7 @@ func TestFirstStartTogether(t *testing.T) {
 
 // TestWatch: a process that keeps no projections sees how far another is.
 func TestWatch(t *testing.T) {
+	t.Parallel()
 	onBoth(t, func(t *testing.T, f *fixture) {
 		keeper, stopKeeper := f.start(shelf(&f.bad, engine.Halt))
 		watcher, err := engine.New(t.Context(), engine.Config{DB: f.db, Log: f.store, Logger: slog.New(slog.DiscardHandler)}, shelf(&f.bad, engine.Halt))
@@ -633,6 +647,7 @@ func TestWatch(t *testing.T) {
 
 // TestWriter: every process, and a command beside them, says who writes a projection, and that nobody does; whatever state it is in.
 func TestWriter(t *testing.T) {
+	t.Parallel()
 	onBoth(t, func(t *testing.T, f *fixture) {
 		ctx := t.Context()
 		run := func(name string, how func(*engine.Engine, context.Context) error) (*engine.Engine, func()) {
@@ -718,6 +733,7 @@ func TestWriter(t *testing.T) {
 
 // TestStandbyTakesOver: what nobody writes any more is written by a process in standby, though the log stands still.
 func TestStandbyTakesOver(t *testing.T) {
+	t.Parallel()
 	onBoth(t, func(t *testing.T, f *fixture) {
 		engines, stops := make([]*engine.Engine, 2), make([]func(), 2)
 		for i := range engines {
@@ -748,6 +764,7 @@ func TestStandbyTakesOver(t *testing.T) {
 // TestInterrupted: stopped at any moment, again and again, a boot ends with the
 // rows of one that was left alone.
 func TestInterrupted(t *testing.T) {
+	t.Parallel()
 	onBoth(t, func(t *testing.T, f *fixture) {
 		var last event.Position
 		for i := range 40 {
@@ -797,6 +814,7 @@ func TestInterrupted(t *testing.T) {
 // TestCheckpointReachesHead: a process that is killed does not read again what
 // concerned nobody when it started.
 func TestCheckpointReachesHead(t *testing.T) {
+	t.Parallel()
 	onBoth(t, func(t *testing.T, f *fixture) {
 		last := f.append("s", ignored{}, ignored{})
 		p := shelf(&f.bad, engine.Halt)
@@ -811,6 +829,7 @@ func TestCheckpointReachesHead(t *testing.T) {
 // TestBootBehindTheFeed: a projection reads what the feed has passed by itself,
 // from a server that leaves out the events it does not want, the last ones too.
 func TestBootBehindTheFeed(t *testing.T) {
+	t.Parallel()
 	const things, ignoredEach = 700, 3
 	n, err := node.Open(node.Config{Dir: t.TempDir(), Logger: slog.New(slog.DiscardHandler)})
 	if err != nil {
@@ -894,6 +913,7 @@ func shelf2() engine.Projection {
 
 // TestVersionsSideBySide: a new version boots beside the old one, which can then be removed by name.
 func TestVersionsSideBySide(t *testing.T) {
+	t.Parallel()
 	onBoth(t, func(t *testing.T, f *fixture) {
 		next := shelf2()
 		old, stopOld := f.start(shelf(&f.bad, engine.Halt))
@@ -928,6 +948,7 @@ func TestVersionsSideBySide(t *testing.T) {
 // TestUpgradeServesTheOldVersion: while a new version is built, the old one goes on and is ready, and the new one is not; it is once it has caught
 // up. The database names both, with who writes them.
 func TestUpgradeServesTheOldVersion(t *testing.T) {
+	t.Parallel()
 	onBoth(t, func(t *testing.T, f *fixture) {
 		next := shelf2()
 		old, stopOld := f.start(shelf(&f.bad, engine.Halt))
@@ -961,6 +982,7 @@ func TestUpgradeServesTheOldVersion(t *testing.T) {
 // TestRebuildEqualsLive: whatever happens, in whatever batches and over however
 // many restarts, a rebuild gives the same rows.
 func TestRebuildEqualsLive(t *testing.T) {
+	t.Parallel()
 	onBoth(t, func(t *testing.T, f *fixture) {
 		e, stop := f.start(shelf(&f.bad, engine.Park))
 		rapid.Check(t, func(rt *rapid.T) {

@@ -51,6 +51,7 @@ func differences(t *testing.T, db *bun.DB, id string, log replayLog) []engine.Di
 // TestReplay: given tables that were built from a log, then nothing differs; when they are behind it, beyond it, of another log, or were
 // never built, that is said; when a row is changed, removed or added, it is named.
 func TestReplay(t *testing.T) {
+	t.Parallel()
 	projectiontest.Databases(t, projections.Open, func(t *testing.T, db *bun.DB) {
 		log := replayLog{&projectiontest.Log{}}
 		for i := range int64(5) {

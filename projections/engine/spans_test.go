@@ -17,6 +17,7 @@ import (
 // TestBatchesAreLinkedToTheirEvents: what is appended while a projection runs has a span for each batch, linked to its events' spans; what the log held already, events of no
 // trace and events that the projection does not handle have none. A batch that fails is marked.
 func TestBatchesAreLinkedToTheirEvents(t *testing.T) {
+	t.Parallel()
 	const unsampled = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-00"
 	span := func(i int) string { return fmt.Sprintf("00-%032x-%016x-01", i, i) }
 	onBoth(t, func(t *testing.T, f *fixture) {

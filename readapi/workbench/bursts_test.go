@@ -12,6 +12,7 @@ import (
 
 // TestTimelineHoldsWhatIsSeen: whatever the activities and the window, every activity of the window is drawn once, where its time is, and no other.
 func TestTimelineHoldsWhatIsSeen(t *testing.T) {
+	t.Parallel()
 	kinds := []burst.Type{"evaluation", "check", "job_submitted", "job_ended", "certificate_issued"}
 	rapid.Check(t, func(rt *rapid.T) {
 		var events []view.BurstEvent
@@ -55,6 +56,7 @@ func TestTimelineHoldsWhatIsSeen(t *testing.T) {
 }
 
 func TestSpanInWords(t *testing.T) {
+	t.Parallel()
 	for ms, want := range map[int64]string{0: "0 ms", 999: "999 ms", 1500: "1.5 s", 59_999: "59.999 s", 60_000: "1 min", 3_599_999: "59 min 59 s", 3_660_000: "1 h 1 min"} {
 		if got := spanInWords(ms); got != want {
 			t.Errorf("%d: %s, want %s", ms, got, want)
@@ -64,6 +66,7 @@ func TestSpanInWords(t *testing.T) {
 
 // TestComputingIsNoPause: what was asked for and computed for a minute is no pause; what was not computed for longer is one.
 func TestComputingIsNoPause(t *testing.T) {
+	t.Parallel()
 	took := func(ms int64) *int64 { return &ms }
 	job := "job"
 	events := []view.BurstEvent{

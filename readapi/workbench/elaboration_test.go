@@ -27,6 +27,7 @@ func (toolchain) Elaborate(_ context.Context, source, _ string, declarations []s
 
 // TestElaborationMessagesStandAtTheirLines: and what elaborates stands in the form that has it checked.
 func TestElaborationMessagesStandAtTheirLines(t *testing.T) {
+	t.Parallel()
 	b := browser.New(t)
 	s := served(t, apitest.Options{Elaborator: toolchain{}})
 	signIn(t, b, s)
@@ -54,6 +55,7 @@ func TestElaborationMessagesStandAtTheirLines(t *testing.T) {
 
 // TestElaborationWithoutAToolchain: what the deployment cannot do is not offered.
 func TestElaborationWithoutAToolchain(t *testing.T) {
+	t.Parallel()
 	b := browser.New(t)
 	s := served(t, apitest.Options{})
 	signIn(t, b, s)
@@ -76,6 +78,7 @@ func (brokenToolchain) Elaborate(context.Context, string, string, []string) (com
 
 // TestElaborationThatIsNotAnswered: the page says what the API answers, and keeps what was written.
 func TestElaborationThatIsNotAnswered(t *testing.T) {
+	t.Parallel()
 	b := browser.New(t)
 	s := served(t, apitest.Options{Elaborator: brokenToolchain{}})
 	signIn(t, b, s)

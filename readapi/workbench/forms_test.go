@@ -7,6 +7,7 @@ import (
 
 // TestFormsThatAreNotBoundCannotBeWritten: a template that could send a write of nobody's page is refused when the process starts.
 func TestFormsThatAreNotBoundCannotBeWritten(t *testing.T) {
+	t.Parallel()
 	for _, source := range []string{
 		`<form method="post" action="/account"><button>Go</button></form>`, `<FORM METHOD=post>`, `<form>`, `<form action="/" data-method="get">`,
 		`<button hx-post="/jobs">Go</button>`, `<button data-hx-delete="/jobs/1">Go</button>`, `{{form $.For "/jobs"}}</form><button hx-put="/">`, `<form method="get"><button formmethod="post">Go</button></form>`,

@@ -11,6 +11,7 @@ import (
 
 // TestUnseenCharactersAreShown: two texts that differ look different.
 func TestUnseenCharactersAreShown(t *testing.T) {
+	t.Parallel()
 	for _, r := range "\u00ad\u034f\u115f\u3164\ufe0f\u2800\u200b\u202e\u00a0\u2028\U000e0041\x00\x7f" {
 		if shown := string(visible("a" + string(r) + "b")); !strings.Contains(shown, "U+") {
 			t.Errorf("%U is shown as %q", r, shown)
@@ -23,6 +24,7 @@ func TestUnseenCharactersAreShown(t *testing.T) {
 }
 
 func TestBrief(t *testing.T) {
+	t.Parallel()
 	if long := brief(strings.Repeat("π", 1000)); long != strings.Repeat("π", maxBrief)+"…" {
 		t.Errorf("%d bytes", len(long))
 	}
@@ -33,6 +35,7 @@ func TestBrief(t *testing.T) {
 
 // TestCheckCommand: a command is printed only where a shell gives every name to the kernel as it is.
 func TestCheckCommand(t *testing.T) {
+	t.Parallel()
 	for name, printed := range map[string]bool{"Nat.add_comm": true, "«a,b»": true, "«a b».c": true, "a'": false, "«\u202eb»": false, "«a\nb»": false} {
 		if got := checkCommand([]certificate.Declaration{{Name: name}, {Name: "thm"}}); (got != "") != printed || printed && got != "reckon lean check FILE --declarations '"+name+",thm'" {
 			t.Errorf("%q: %q", name, got)
@@ -45,6 +48,7 @@ func TestCheckCommand(t *testing.T) {
 
 // TestNotJSON: where a circuit that is meant as JSON ends to be JSON, in lines and columns that count from 1.
 func TestNotJSON(t *testing.T) {
+	t.Parallel()
 	for text, at := range map[string]string{
 		`{"qubits":2,"gates":[{"gate":"h","target":0}]`:       "line 1, column 46:",
 		"{\n \"qubits\": 2,\n \"gates\": [}\n}":               "line 3, column 12:",
@@ -63,6 +67,7 @@ func TestNotJSON(t *testing.T) {
 
 // TestPrices: an amount in a currency's smallest unit is written in its unit.
 func TestPrices(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		minor    int64
 		currency string
@@ -79,6 +84,7 @@ func TestPrices(t *testing.T) {
 
 // TestProblemsSayItOnce: what the detail says is not repeated for its field, and seconds are written as people do.
 func TestProblemsSayItOnce(t *testing.T) {
+	t.Parallel()
 	r := refusal{Problem: *httpkit.InvalidRequest.Problem("limit must be at most 5").WithField("query.limit", "must be at most 5").WithField("query.q", "is too long"), Wait: "58638"}
 	if further := r.Further(); len(further) != 1 || further[0].Location != "q" {
 		t.Errorf("%+v", further)
@@ -93,6 +99,7 @@ func TestProblemsSayItOnce(t *testing.T) {
 
 // TestAbout: a certificate that was refused for a name is about that name too.
 func TestAbout(t *testing.T) {
+	t.Parallel()
 	c := certificate.Record{}
 	c.Declarations = []certificate.Declaration{{Name: "foo"}}
 	if got := aboutInWords(c); !slices.Equal(got, []string{"foo"}) {

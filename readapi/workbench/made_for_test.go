@@ -35,6 +35,7 @@ func written(t *testing.T, s *apitest.Server) (n int) {
 
 // TestEveryFormIsRefusedForAnybodyElse: of every route that pages send forms to, as the table of access has them; and is done for its own reader.
 func TestEveryFormIsRefusedForAnybodyElse(t *testing.T) {
+	t.Parallel()
 	s := apitest.Start(t, apitest.Options{Elaborator: toolchain{}})
 	maker, user := s.NewUser(t), s.NewUser(t)
 	user.Evaluate(t, "1+1").OK(t)
@@ -118,6 +119,7 @@ func TestEveryFormIsRefusedForAnybodyElse(t *testing.T) {
 
 // TestEveryFormOfEveryPageIsBound: as the browser gets them, also on pages that refuse something.
 func TestEveryFormOfEveryPageIsBound(t *testing.T) {
+	t.Parallel()
 	s := apitest.Start(t, apitest.Options{Elaborator: toolchain{}})
 	user := s.NewUser(t)
 	user.Do(t, http.MethodPost, "/api/evaluate", `{"expression":"1+1","session_id":"s"}`).OK(t)
@@ -189,6 +191,7 @@ func madeFor(form *html.Node) string {
 
 // TestScriptsWriteForTheirPagesReader: what scripts send by themselves names whom it is for.
 func TestScriptsWriteForTheirPagesReader(t *testing.T) {
+	t.Parallel()
 	writes := 0
 	for _, path := range must(t, fs.Glob, os.DirFS("."), "assets/*.js") {
 		script := string(must(t, fs.ReadFile, os.DirFS("."), path))
@@ -246,6 +249,7 @@ func become(t *testing.T, b *browser.Tab, user *apitest.User) {
 // TestTwoAccountsInOneBrowser: each kind of form of one account's page is sent after another has signed in in another tab. It is not done for the other, the page says who is signed in, and what was
 // written is still there.
 func TestTwoAccountsInOneBrowser(t *testing.T) {
+	t.Parallel()
 	b := browser.New(t)
 	s := served(t, apitest.Options{Elaborator: toolchain{}})
 	first, second := s.NewUser(t), s.NewUser(t)
@@ -337,6 +341,7 @@ func TestTwoAccountsInOneBrowser(t *testing.T) {
 
 // TestPagesOfNobody: what is written while nobody is signed in is not done for an account, nor the other way round; uploads are stored and lists renewed for whom the page was made for alone.
 func TestPagesOfNobody(t *testing.T) {
+	t.Parallel()
 	b := browser.New(t)
 	s := served(t, apitest.Options{})
 	user, other := s.NewUser(t), s.NewUser(t)
@@ -380,6 +385,7 @@ func TestPagesOfNobody(t *testing.T) {
 
 // TestLoadingAgainDoesNothingAgain: after each form that does something the page that is shown is one that was asked for.
 func TestLoadingAgainDoesNothingAgain(t *testing.T) {
+	t.Parallel()
 	b := browser.New(t)
 	s := served(t, apitest.Options{})
 	user := signIn(t, b, s)

@@ -14,6 +14,7 @@ import (
 
 // TestAnswersAreTypeset: as a formula beside the text that is the answer, by which alone a receipt is checked.
 func TestAnswersAreTypeset(t *testing.T) {
+	t.Parallel()
 	b := browser.New(t)
 	s := served(t, apitest.Options{})
 	signIn(t, b, s)
@@ -40,6 +41,7 @@ func TestAnswersAreTypeset(t *testing.T) {
 
 // TestNotebookOfASession: it has an address, is there when the page is opened again, is evaluated again in its session, and is saved.
 func TestNotebookOfASession(t *testing.T) {
+	t.Parallel()
 	b := browser.New(t)
 	s := served(t, apitest.Options{})
 	user := signIn(t, b, s)
@@ -119,6 +121,7 @@ func TestNotebookOfASession(t *testing.T) {
 
 // TestNamesAreCompleted: by keys and by clicks, with what the reference knows of the name at the caret and below the pointer.
 func TestNamesAreCompleted(t *testing.T) {
+	t.Parallel()
 	b := browser.New(t)
 	s := served(t, apitest.Options{})
 	b.Go(s.URL + "/")
@@ -159,6 +162,7 @@ func TestNamesAreCompleted(t *testing.T) {
 
 // TestCircuitsAreDrawnWhileTheyAreWritten: from JSON and OpenQASM, with what is wrong in words, and nothing is submitted.
 func TestCircuitsAreDrawnWhileTheyAreWritten(t *testing.T) {
+	t.Parallel()
 	b := browser.New(t)
 	s := served(t, apitest.Options{})
 	user := signIn(t, b, s)

@@ -71,6 +71,7 @@ func clean(t *testing.T, b *browser.Tab) {
 
 // TestFirstVisit: the first page is small, and answers without an account.
 func TestFirstVisit(t *testing.T) {
+	t.Parallel()
 	b := browser.New(t)
 	s := served(t, apitest.Options{})
 	b.Go(s.URL + "/")
@@ -92,6 +93,7 @@ func TestFirstVisit(t *testing.T) {
 
 // TestAnswersOfEveryKind: what is no answer is not shown as one, with and without an account.
 func TestAnswersOfEveryKind(t *testing.T) {
+	t.Parallel()
 	b := browser.New(t)
 	s := served(t, apitest.Options{})
 	evaluate := func(expression, shows string, within string) {
@@ -128,6 +130,7 @@ func TestAnswersOfEveryKind(t *testing.T) {
 
 // TestHostileTextIsText: whatever an expression or its answer holds is shown as characters.
 func TestHostileTextIsText(t *testing.T) {
+	t.Parallel()
 	b := browser.New(t)
 	s := served(t, apitest.Options{})
 	signIn(t, b, s)
@@ -154,6 +157,7 @@ func TestHostileTextIsText(t *testing.T) {
 
 // TestStopping: what takes long is stopped from the keyboard, and the page says what became of it.
 func TestStopping(t *testing.T) {
+	t.Parallel()
 	b := browser.New(t)
 	s := served(t, apitest.Options{})
 	user := signIn(t, b, s)
@@ -174,6 +178,7 @@ func TestStopping(t *testing.T) {
 
 // TestPagesAndTheirPolicy: every page may be read by whom it is for, says in its status what it says in words, and is served with its policy.
 func TestPagesAndTheirPolicy(t *testing.T) {
+	t.Parallel()
 	s := apitest.Start(t, apitest.Options{})
 	user := s.NewUser(t)
 	for expression, brought := range map[string]bool{"1%2B1": true, strings.Repeat("x", 4000): true, strings.Repeat("x", 4001): false} {
@@ -231,6 +236,7 @@ func form(t *testing.T, s *apitest.Server, path, cookie, origin string, fields u
 
 // TestFormsOfOtherSites: a page of another site can neither evaluate, nor sign in or out, for who reads it.
 func TestFormsOfOtherSites(t *testing.T) {
+	t.Parallel()
 	s := apitest.Start(t, apitest.Options{})
 	user := s.NewUser(t)
 	before := s.Evaluated.Load()
@@ -249,6 +255,7 @@ func TestFormsOfOtherSites(t *testing.T) {
 
 // TestSigningIn: by the pages, with every refusal in words, and on to where the person wanted to go, if that is here.
 func TestSigningIn(t *testing.T) {
+	t.Parallel()
 	s := apitest.Start(t, apitest.Options{})
 	user := s.NewUser(t)
 	for next, want := range map[string]string{"": "/", "/runs/7": "/runs/7", "//example.org": "/", "https://example.org/": "/", `/\example.org`: "/", "/\texample": "/", "javascript:alert(1)": "/", "/sign-in?next=/sign-in": "/", "/sign-out": "/"} {
@@ -299,6 +306,7 @@ func TestSigningIn(t *testing.T) {
 
 // TestReceiptsAreCheckedInTheBrowser: what was signed is verified there, what is another answer is not.
 func TestReceiptsAreCheckedInTheBrowser(t *testing.T) {
+	t.Parallel()
 	b := browser.New(t)
 	s := served(t, apitest.Options{})
 	signIn(t, b, s)
@@ -311,6 +319,7 @@ func TestReceiptsAreCheckedInTheBrowser(t *testing.T) {
 
 // TestEveryPageStands: nothing on any page keeps people from using it, at 360 pixels and in both schemes.
 func TestEveryPageStands(t *testing.T) {
+	t.Parallel()
 	b := browser.New(t)
 	s := served(t, apitest.Options{})
 	for _, path := range []string{"/sign-in", "/sign-up", "/history", "/reference", "/reference?q=matrix", "/reference/Factor", "/reference/Import", "/reference/nothing", "/plans", "/certificates/x"} {
@@ -334,6 +343,7 @@ func TestEveryPageStands(t *testing.T) {
 
 // TestHistory: it is filtered, shows what is new by itself, and leads to each run.
 func TestHistory(t *testing.T) {
+	t.Parallel()
 	b := browser.New(t)
 	s := served(t, apitest.Options{})
 	user := signIn(t, b, s)
@@ -371,6 +381,7 @@ func TestHistory(t *testing.T) {
 
 // TestJobsAreSubmittedAndCancelled: of both kinds that are written on the page; a form that is sent twice is one job.
 func TestJobsAreSubmittedAndCancelled(t *testing.T) {
+	t.Parallel()
 	b := browser.New(t)
 	s := served(t, apitest.Options{})
 	user := signIn(t, b, s)
@@ -410,6 +421,7 @@ func TestJobsAreSubmittedAndCancelled(t *testing.T) {
 
 // TestReferenceIsSearchedWhileTyping: and an example of an entry goes into the form of the first page.
 func TestReferenceIsSearchedWhileTyping(t *testing.T) {
+	t.Parallel()
 	b := browser.New(t)
 	s := served(t, apitest.Options{})
 	b.Go(s.URL + "/reference")
@@ -424,6 +436,7 @@ func TestReferenceIsSearchedWhileTyping(t *testing.T) {
 
 // TestTokensAreMadeAndRevoked: the secret is shown once, and works until it is revoked.
 func TestTokensAreMadeAndRevoked(t *testing.T) {
+	t.Parallel()
 	b := browser.New(t)
 	s := served(t, apitest.Options{})
 	signIn(t, b, s)
@@ -452,6 +465,7 @@ func TestTokensAreMadeAndRevoked(t *testing.T) {
 
 // TestBursts: what an account did is listed, drawn and told in words; the drawing is looked at closer by its links, with and without scripts.
 func TestBursts(t *testing.T) {
+	t.Parallel()
 	b := browser.New(t)
 	s := served(t, apitest.Options{})
 	user := signIn(t, b, s)
@@ -498,6 +512,7 @@ func TestBursts(t *testing.T) {
 
 // TestRefusedNavigations: what is refused before a page is asked is a page for a person, and a problem for everybody else.
 func TestRefusedNavigations(t *testing.T) {
+	t.Parallel()
 	s := apitest.Start(t, apitest.Options{})
 	user := s.NewUser(t)
 	for _, r := range []struct {
@@ -522,6 +537,7 @@ func TestRefusedNavigations(t *testing.T) {
 
 // TestListsSayThatTheyAreOld: a list that renews itself says so when it cannot.
 func TestListsSayThatTheyAreOld(t *testing.T) {
+	t.Parallel()
 	b := browser.New(t)
 	s := served(t, apitest.Options{})
 	user := signIn(t, b, s)
@@ -535,6 +551,7 @@ func TestListsSayThatTheyAreOld(t *testing.T) {
 
 // TestRefusedExpressionsStay: without scripts too, what was refused stands in the field, to be mended.
 func TestRefusedExpressionsStay(t *testing.T) {
+	t.Parallel()
 	s := apitest.Start(t, apitest.Options{})
 	a := form(t, s, "/", "", s.URL, url.Values{"expression": {"Sin[<x"}})
 	if a.Status < 400 || !strings.Contains(string(a.Body), ">Sin[&lt;x</textarea>") {
@@ -544,6 +561,7 @@ func TestRefusedExpressionsStay(t *testing.T) {
 
 // TestJobsShowWhatWasSubmitted: of each kind, as text and the circuit drawn, hostile or not; what is refreshed leaves it in place.
 func TestJobsShowWhatWasSubmitted(t *testing.T) {
+	t.Parallel()
 	b := browser.New(t)
 	s := served(t, apitest.Options{})
 	user := signIn(t, b, s)
@@ -602,6 +620,7 @@ func TestJobsShowWhatWasSubmitted(t *testing.T) {
 
 // TestJobsShowWhatWasAskedFor: all that a circuit asked for is on its job's page, the likeliest of long lists, and the whole in the JSON it leads to.
 func TestJobsShowWhatWasAskedFor(t *testing.T) {
+	t.Parallel()
 	b := browser.New(t)
 	s := served(t, apitest.Options{})
 	user := signIn(t, b, s)
@@ -630,6 +649,7 @@ func TestJobsShowWhatWasAskedFor(t *testing.T) {
 
 // TestRunsSayWhatWasMeant: a run that is looked at again has its suggestions as its cell had them.
 func TestRunsSayWhatWasMeant(t *testing.T) {
+	t.Parallel()
 	b := browser.New(t)
 	s := served(t, apitest.Options{})
 	user := signIn(t, b, s)
@@ -649,6 +669,7 @@ func TestRunsSayWhatWasMeant(t *testing.T) {
 
 // TestNumbersInTheReadersForm: numbers, times and prices are written as the browser's language has them, and keep their values.
 func TestNumbersInTheReadersForm(t *testing.T) {
+	t.Parallel()
 	b := browser.New(t)
 	s := served(t, apitest.Options{})
 	b.Speak("de-DE")
@@ -673,6 +694,7 @@ func TestNumbersInTheReadersForm(t *testing.T) {
 // TestPagesSayWhoIsSignedIn: in their head and on the account's page, from both of which one signs out; a form of one account's page is
 // not evaluated as another.
 func TestPagesSayWhoIsSignedIn(t *testing.T) {
+	t.Parallel()
 	b := browser.New(t)
 	s := served(t, apitest.Options{})
 	user := signIn(t, b, s)
@@ -701,6 +723,7 @@ func TestPagesSayWhoIsSignedIn(t *testing.T) {
 
 // TestScriptsShowWhatIsNotSeen: what the scripts write of an uploaded file has every character, in its order.
 func TestScriptsShowWhatIsNotSeen(t *testing.T) {
+	t.Parallel()
 	b := browser.New(t)
 	s := served(t, apitest.Options{})
 	signIn(t, b, s)
@@ -715,6 +738,7 @@ func TestScriptsShowWhatIsNotSeen(t *testing.T) {
 
 // TestAssetsNameTheirContent: each that a page loads is kept for ever under its address; under that of another build it is what there is, and not kept.
 func TestAssetsNameTheirContent(t *testing.T) {
+	t.Parallel()
 	s := apitest.Start(t, apitest.Options{})
 	page := string(s.Do(t, http.MethodGet, "/", "").OK(t).Body)
 	loaded := regexp.MustCompile(`(?:src|href)="(/assets/[^"]+)"`).FindAllStringSubmatch(page, -1)
@@ -740,6 +764,7 @@ func TestAssetsNameTheirContent(t *testing.T) {
 
 // TestTooMuchIsAPage: a form that is larger than the service takes is refused with a page, and so is a body that is too large for its route.
 func TestTooMuchIsAPage(t *testing.T) {
+	t.Parallel()
 	s := apitest.Start(t, apitest.Options{})
 	user := s.NewUser(t)
 	for what, expression := range map[string]string{"the form": strings.Repeat("x", 4<<20), "the body of the route": strings.Repeat("x", 2<<20)} {
@@ -755,6 +780,7 @@ func TestTooMuchIsAPage(t *testing.T) {
 
 // TestTimelineByPointerAndKeys: what is dragged over is looked at closer, Shift moves, Ctrl and the wheel zoom, and keys do the same.
 func TestTimelineByPointerAndKeys(t *testing.T) {
+	t.Parallel()
 	b := browser.New(t)
 	s := served(t, apitest.Options{})
 	user := signIn(t, b, s)
@@ -832,6 +858,7 @@ func TestTimelineByPointerAndKeys(t *testing.T) {
 
 // TestBracketsAreMarked: the one at the caret and its partner, in the language and in circuits; what stands in strings and comments is none.
 func TestBracketsAreMarked(t *testing.T) {
+	t.Parallel()
 	b := browser.New(t)
 	s := served(t, apitest.Options{})
 	marks := func(field, text string, caret int) string {
@@ -871,6 +898,7 @@ func TestBracketsAreMarked(t *testing.T) {
 
 // TestConsentPages: who is asked whether an app may be connected has pages as sound as the others.
 func TestConsentPages(t *testing.T) {
+	t.Parallel()
 	b := browser.New(t)
 	s := served(t, apitest.Options{})
 	asked := s.URL + "/oauth/authorize?" + s.NewClient(t).Query()
@@ -890,6 +918,7 @@ func TestConsentPages(t *testing.T) {
 
 // TestInvoicesOnPlans: what an invoice is for, and when it was paid, stand on the page.
 func TestInvoicesOnPlans(t *testing.T) {
+	t.Parallel()
 	b := browser.New(t)
 	s := served(t, apitest.Options{})
 	user := signIn(t, b, s)

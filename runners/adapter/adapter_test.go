@@ -12,6 +12,7 @@ import (
 // TestWhatIsNotAskedOfTheEngine: without an expression and an answer that the service's parser reads there is nothing to check,
 // and neither engine nor checker is asked.
 func TestWhatIsNotAskedOfTheEngine(t *testing.T) {
+	t.Parallel()
 	tree, err := expression.Parse("1+1")
 	if err != nil {
 		t.Fatal(err)

@@ -18,6 +18,7 @@ import (
 
 // TestAnonymousAnswersAreThoseOfAccounts: the engine answers the tree that was admitted as it answers the text.
 func TestAnonymousAnswersAreThoseOfAccounts(t *testing.T) {
+	t.Parallel()
 	e := enginetest.Start(t, engine.Options{})
 	checks, err := checker.New(t.Context(), enginetest.Environment(t), checker.Options{})
 	if err != nil {
@@ -64,6 +65,7 @@ func TestAnonymousAnswersAreThoseOfAccounts(t *testing.T) {
 
 // TestAnonymousPlacesAreNotThoseOfAccounts: whoever holds all places of strangers holds up no account, and the other way round.
 func TestAnonymousPlacesAreNotThoseOfAccounts(t *testing.T) {
+	t.Parallel()
 	e := enginetest.Start(t, engine.Options{Concurrency: 1})
 	strangers := fair.NewPool(1)
 	release, err := strangers.Acquire(t.Context(), "one", time.Minute, time.Minute)

@@ -16,6 +16,7 @@ import (
 
 // TestErrorsOfTheEngine: every error that says something about the expression is one that commands log; any other passes as it is.
 func TestErrorsOfTheEngine(t *testing.T) {
+	t.Parallel()
 	for in, want := range map[error]error{
 		engine.ErrBudgetExhausted: commands.ErrBudgetExhausted, &fair.SaturatedError{}: commands.ErrSaturated, engine.ErrClosed: commands.ErrSaturated,
 		context.Canceled: context.Canceled,

@@ -20,6 +20,7 @@ import (
 // TestOneAccountsChecksStarveNobody: one account has slow checks running and waiting; another account's are carried out
 // although they may not wait. Who goes away frees the place of his check.
 func TestOneAccountsChecksStarveNobody(t *testing.T) {
+	t.Parallel()
 	checks, err := checker.New(t.Context(), enginetest.Environment(t), checker.Options{})
 	if err != nil {
 		t.Fatal(err)

@@ -42,6 +42,7 @@ func plan(t *testing.T, input, answer string) verification.Plan {
 }
 
 func TestCheck(t *testing.T) {
+	t.Parallel()
 	c := start(t, Options{})
 	if info := c.Info(); info["name"] != "python-flint" || info["revision"] == "" {
 		t.Errorf("%v", info)
@@ -72,6 +73,7 @@ func TestCheck(t *testing.T) {
 
 // A caller that gives up and a checker that is closed are errors, not findings.
 func TestCheckGivenUp(t *testing.T) {
+	t.Parallel()
 	c := start(t, Options{})
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
@@ -82,6 +84,7 @@ func TestCheckGivenUp(t *testing.T) {
 
 // A checker process that dies of its memory limit is a finding of its own, and the next check is not harmed.
 func TestCrash(t *testing.T) {
+	t.Parallel()
 	c := start(t, Options{MemoryBytes: 8 << 20})
 	heavy := plan(t, "MatrixPower[{{1, 1}, {1, 0}}, 9999]", "{{1, 1}, {1, 0}}")
 	heavy.Task.Fields["claims"] = make([]string, 1<<19)
@@ -100,6 +103,7 @@ func TestCrash(t *testing.T) {
 
 // Checks run behind the same walls as evaluations.
 func TestBoundaries(t *testing.T) {
+	t.Parallel()
 	c := start(t, Options{})
 	boundaries := c.Boundaries()
 	if len(boundaries) == 0 {
@@ -115,6 +119,7 @@ func TestBoundaries(t *testing.T) {
 // What is counted does not depend on the process: the same steps suffice, or do not, in checkers started one after the other,
 // and the budget ends checks that the processor would have had time for.
 func TestSteps(t *testing.T) {
+	t.Parallel()
 	ctx := t.Context()
 	p := plan(t, "Integrate[x^2 Sin[x], x]", "2 x Sin[x] - (x^2 - 2) Cos[x]")
 	least := map[verification.Steps]bool{}

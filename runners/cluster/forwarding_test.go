@@ -68,6 +68,7 @@ func elsewhere(address string) cluster.EvaluateFunc {
 }
 
 func TestForwardedAnswersAndErrors(t *testing.T) {
+	t.Parallel()
 	answer := commands.Evaluation{RunID: 7, Result: "6", Stdout: "o\n", Run: run.Evaluated{Status: run.Success, Warnings: []string{"w"}}, Position: event.Position{Commit: 9, Prepare: 9}}
 	ended := func(cause error) error {
 		return &commands.RunEndedError{RunID: 7, Position: event.Position{Commit: 9, Prepare: 9}, Cause: cause}
@@ -113,6 +114,7 @@ func TestForwardedAnswersAndErrors(t *testing.T) {
 
 // TestOwnerThatIsGone: the caller waits until the session is free and evaluates itself.
 func TestOwnerThatIsGone(t *testing.T) {
+	t.Parallel()
 	gone := httptest.NewServer(http.NotFoundHandler())
 	address := strings.TrimPrefix(gone.URL, "http://")
 	gone.Close()
@@ -130,6 +132,7 @@ func TestOwnerThatIsGone(t *testing.T) {
 
 // TestOnlyPeersAreAnswered: neither is a request of one who does not know the secret read, nor an answer of one believed.
 func TestOnlyPeersAreAnswered(t *testing.T) {
+	t.Parallel()
 	forged := cluster.EvaluateFunc(func(context.Context, commands.Intent, commands.Evaluate) (commands.Evaluation, error) {
 		t.Error("a stranger was answered")
 		return commands.Evaluation{Result: "forged"}, nil
@@ -172,6 +175,7 @@ func TestOnlyPeersAreAnswered(t *testing.T) {
 
 // TestWhatPeersRefuse of one that knows the secret.
 func TestWhatPeersRefuse(t *testing.T) {
+	t.Parallel()
 	evaluated := 0
 	p := peers("o", "s", func(context.Context, commands.Intent, commands.Evaluate) (commands.Evaluation, error) {
 		evaluated++
@@ -215,6 +219,7 @@ func TestWhatPeersRefuse(t *testing.T) {
 // TestNothingCanBeReadOrReplayedUnderWay: what someone on the way records has no word of the evaluation or its answer, and
 // is no evaluation when it is sent again.
 func TestNothingCanBeReadOrReplayedUnderWay(t *testing.T) {
+	t.Parallel()
 	evaluated := 0
 	address := owner(t, "s", func(context.Context, commands.Intent, commands.Evaluate) (commands.Evaluation, error) {
 		evaluated++
@@ -275,6 +280,7 @@ func TestNothingCanBeReadOrReplayedUnderWay(t *testing.T) {
 // TestForwardingEndsWithTheLease: an owner that received the request and says nothing is given
 // up once it counts as dead, and what it would have evaluated is cancelled.
 func TestForwardingEndsWithTheLease(t *testing.T) {
+	t.Parallel()
 	reached, cancelled := make(chan struct{}), make(chan struct{})
 	address := owner(t, "s", func(ctx context.Context, _ commands.Intent, _ commands.Evaluate) (commands.Evaluation, error) {
 		close(reached)
@@ -305,6 +311,7 @@ func TestForwardingEndsWithTheLease(t *testing.T) {
 // TestAnswerThatIsLost: a live owner evaluates once, however often it is asked, and the caller is
 // told which part did not answer.
 func TestAnswerThatIsLost(t *testing.T) {
+	t.Parallel()
 	evaluated := 0
 	real := peers("o", "s", func(context.Context, commands.Intent, commands.Evaluate) (commands.Evaluation, error) {
 		evaluated++
@@ -330,6 +337,7 @@ func TestAnswerThatIsLost(t *testing.T) {
 
 // TestACallerWhoGoesAwayIsNoticedByTheOwner: the evaluation ends where it runs.
 func TestACallerWhoGoesAwayIsNoticedByTheOwner(t *testing.T) {
+	t.Parallel()
 	arrived, ended := make(chan struct{}), make(chan error, 1)
 	address := owner(t, "s", func(ctx context.Context, _ commands.Intent, _ commands.Evaluate) (commands.Evaluation, error) {
 		close(arrived)
@@ -355,6 +363,7 @@ func TestACallerWhoGoesAwayIsNoticedByTheOwner(t *testing.T) {
 
 // TestWhenAWorkerComesFreeIsForwarded with the refusal.
 func TestWhenAWorkerComesFreeIsForwarded(t *testing.T) {
+	t.Parallel()
 	address := owner(t, "s", func(context.Context, commands.Intent, commands.Evaluate) (commands.Evaluation, error) {
 		return commands.Evaluation{}, &commands.SaturatedError{RetryAfter: 7 * time.Second}
 	})

@@ -56,6 +56,7 @@ func beats(t *testing.T, log *memory.Store) <-chan runner.Beat {
 // TestNoHeartbeatThatNobodyCanRead: a process that hosts the log writes heartbeats only while
 // another process can read them.
 func TestNoHeartbeatThatNobodyCanRead(t *testing.T) {
+	t.Parallel()
 	log := memory.New(domain.Catalogue())
 	written := beats(t, log)
 	const interval = 5 * time.Millisecond
@@ -84,6 +85,7 @@ func TestNoHeartbeatThatNobodyCanRead(t *testing.T) {
 // TestOnlyHostsEndWithTheLog: when an embedded log is opened again, what its earlier hosts held
 // is free at once; a process that was connected to it may have survived, and keeps its lease.
 func TestOnlyHostsEndWithTheLog(t *testing.T) {
+	t.Parallel()
 	host, guest := cluster.NewProcessID(true), cluster.NewProcessID(false)
 	for _, embedded := range []bool{true, false} {
 		l := cluster.NewLiveness(cluster.LivenessConfig{CatchUp: func(context.Context) error { return nil }})
@@ -100,6 +102,7 @@ func TestOnlyHostsEndWithTheLog(t *testing.T) {
 
 // TestWaitUntilDead ends when the lease of a silent process has, and no sooner.
 func TestWaitUntilDead(t *testing.T) {
+	t.Parallel()
 	timing := cluster.Timing{Interval: 5 * time.Millisecond}
 	l := cluster.NewLiveness(cluster.LivenessConfig{Interval: timing.Interval, CatchUp: func(context.Context) error { return nil }})
 	l.Observe(event.Recorded{Event: session.Opened{Account: "a", SessionID: "s", Owner: "o", Epoch: 1}})
@@ -122,6 +125,7 @@ func TestWaitUntilDead(t *testing.T) {
 
 // TestTimingAsDocumented: the pages tell the times that the code has.
 func TestTimingAsDocumented(t *testing.T) {
+	t.Parallel()
 	timing := cluster.Timing{Interval: cluster.DefaultHeartbeatInterval}
 	intervals := func(d time.Duration) int { return int(d / timing.Interval) }
 	for page, sentences := range map[string][]string{
@@ -153,6 +157,7 @@ func TestTimingAsDocumented(t *testing.T) {
 
 // TestAProcessIsAliveToItself: without heartbeats, for as long as it asks, while another that is as silent is dead after a lease.
 func TestAProcessIsAliveToItself(t *testing.T) {
+	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		l := cluster.NewLiveness(cluster.LivenessConfig{Process: "own", CatchUp: func(context.Context) error { return nil }})
 		l.Observe(event.Recorded{Event: session.Opened{Account: "a", SessionID: "s", Epoch: 1, Owner: "own"}})

@@ -49,6 +49,7 @@ func startSubscription(t *testing.T, log *memory.Store, listeners ...func(event.
 }
 
 func TestSubscriptionNotifiesWaiters(t *testing.T) {
+	t.Parallel()
 	log := memory.New(domain.Catalogue())
 	subscription := startSubscription(t, log)
 	one, stopOne := subscription.NotifyJobEnded("j")
@@ -74,6 +75,7 @@ func TestSubscriptionNotifiesWaiters(t *testing.T) {
 // TestSubscriptionHasReachedItsStart: a log on which nothing happens after a restart
 // has been followed to its end, and nobody waits for more.
 func TestSubscriptionHasReachedItsStart(t *testing.T) {
+	t.Parallel()
 	log := memory.New(domain.Catalogue())
 	appendTo(t, log, run.Stream(7), run.TimedOut{Subject: run.Subject{RunID: 7}})
 	head, err := log.Head(t.Context())

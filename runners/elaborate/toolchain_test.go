@@ -77,6 +77,7 @@ func withPath(t *testing.T, toolchain *Toolchain) *Toolchain {
 }
 
 func TestStandInElaborates(t *testing.T) {
+	t.Parallel()
 	toolchain := withPath(t, standIn(t, nil))
 	if !strings.Contains(toolchain.Version, "stand-in") {
 		t.Errorf("version %q", toolchain.Version)
@@ -129,6 +130,7 @@ func TestStandInFails(t *testing.T) {
 
 // TestStandInIsWalledIn has a source try what no source may.
 func TestStandInIsWalledIn(t *testing.T) {
+	t.Parallel()
 	toolchain := withPath(t, standIn(t, nil))
 	outside := filepath.Join(t.TempDir(), "outside")
 	if err := os.WriteFile(outside, []byte("secret"), 0o644); err != nil {
@@ -165,6 +167,7 @@ func TestStandInIsWalledIn(t *testing.T) {
 }
 
 func TestOneAtATime(t *testing.T) {
+	t.Parallel()
 	toolchain := withPath(t, standIn(t, nil))
 	toolchain.places <- struct{}{}
 	ctx, cancel := context.WithCancel(t.Context())
@@ -176,6 +179,7 @@ func TestOneAtATime(t *testing.T) {
 }
 
 func TestToolchainThatIsNone(t *testing.T) {
+	t.Parallel()
 	for name, lean := range map[string]string{"missing": filepath.Join(t.TempDir(), "x"), "empty folder": t.TempDir(), "another program": "/bin/true"} {
 		if _, err := New(t.Context(), Options{Lean: lean, Jail: []string{executable(t), "jail"}}); err == nil {
 			t.Errorf("%s: taken for a toolchain", name)
@@ -185,6 +189,7 @@ func TestToolchainThatIsNone(t *testing.T) {
 
 // TestRealToolchain runs wherever RECKON_TEST_LEAN names one, with lean4export beside its lean.
 func TestRealToolchain(t *testing.T) {
+	t.Parallel()
 	lean := os.Getenv("RECKON_TEST_LEAN")
 	if lean == "" {
 		t.Skip("needs a Lean toolchain, named by RECKON_TEST_LEAN")

@@ -3,6 +3,7 @@ package engine
 import "testing"
 
 func TestEndless(t *testing.T) {
+	t.Parallel()
 	for code, want := range map[string]bool{
 		"x = x + 1; x": true, "x = x + 1": true, "a = a b; a": true, "y := y + 1; y": true, "Do[e = e + 1, {3}]; e": true, "f[n_] := f[n-1] + 1; f[3]": true, "f[n_] := n f[n-1]; f[5]": true,
 		"f[n_] := g[n] + 1; g[n_] := f[n]; f[1]": true, "f[n_] := f[n] = f[n-1] + f[n-2]; f[9]": true,
@@ -26,6 +27,7 @@ func TestEndless(t *testing.T) {
 }
 
 func TestStopped(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		code, answer string
 		want         bool
@@ -56,6 +58,7 @@ func TestStopped(t *testing.T) {
 }
 
 func TestMayEndEarly(t *testing.T) {
+	t.Parallel()
 	for code, want := range map[string]bool{
 		`ClearAll["Global` + "`" + `*"]; FixedPoint[f, 1]`: true, "Clear[NestWhile]; NestWhileList[f, 1, g]": true, "Clear[x]; FixedPoint[f, 1]": false, "FixedPoint[f, 1]": false, `Clear["x"]`: false,
 	} {

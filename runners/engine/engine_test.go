@@ -23,6 +23,7 @@ func evaluate(t *testing.T, e *engine.Engine, code string) (engine.Outcome, erro
 }
 
 func TestEvaluate(t *testing.T) {
+	t.Parallel()
 	e := enginetest.Start(t, engine.Options{})
 	for _, c := range []struct {
 		code, result, inputForm, stdout, messages string
@@ -90,6 +91,7 @@ func TestEvaluate(t *testing.T) {
 }
 
 func TestEvaluateFailures(t *testing.T) {
+	t.Parallel()
 	e := enginetest.Start(t, engine.Options{Limits: engine.Limits{MemoryBytes: 512 << 20}})
 	for code, reason := range map[string]run.FailureReason{
 		"1+":                                   run.FailureSyntax,
@@ -115,6 +117,7 @@ func TestEvaluateFailures(t *testing.T) {
 }
 
 func TestBudget(t *testing.T) {
+	t.Parallel()
 	e := enginetest.Start(t, engine.Options{})
 	for _, code := range []string{"While[True]", "10^(10^9)", "Pause[1000]", "TimeConstrained[While[True],0.001]", "While[True,Print[1]]"} {
 		outcome, err := e.Evaluate(t.Context(), engine.Request{Code: code, Budget: 100 * time.Millisecond, QueueWait: time.Minute})
@@ -141,6 +144,7 @@ func TestEndlessOutputCostsTheServerNothing(t *testing.T) {
 }
 
 func TestNothingIsSharedBetweenEvaluations(t *testing.T) {
+	t.Parallel()
 	e := enginetest.Start(t, engine.Options{})
 	for _, code := range []string{"leak=1", "Unprotect[Sin];Sin[x_]:=7", "f[x_]:=x^2", "1+1"} {
 		if _, err := evaluate(t, e, code); err != nil {
@@ -160,6 +164,7 @@ func TestNothingIsSharedBetweenEvaluations(t *testing.T) {
 }
 
 func TestSaturation(t *testing.T) {
+	t.Parallel()
 	e := enginetest.Start(t, engine.Options{Concurrency: 1, Idle: -1})
 	ctx, cancel := context.WithCancel(t.Context())
 	var group sync.WaitGroup
@@ -191,6 +196,7 @@ func TestSaturation(t *testing.T) {
 }
 
 func TestPlots(t *testing.T) {
+	t.Parallel()
 	e := enginetest.Start(t, engine.Options{})
 	for _, code := range []string{"Plot[Sin[x],{x,0,1}]", "Graphics[Text[\"<script>alert(1)</script>\",{0,0}]]", "Image[{{0,1},{1,0}}]", "Graph[{1->2}]", "Grid[{{1,x^2}}]"} {
 		outcome, err := evaluate(t, e, code)
@@ -208,6 +214,7 @@ func TestPlots(t *testing.T) {
 }
 
 func TestInputFullForm(t *testing.T) {
+	t.Parallel()
 	e := enginetest.Start(t, engine.Options{})
 	for code, want := range map[string]string{
 		"Integrate[x^2,x]//f": "Hold[f[Integrate[Power[x, 2], x]]]",
@@ -228,6 +235,7 @@ func TestInputFullForm(t *testing.T) {
 }
 
 func TestAnswerFullForm(t *testing.T) {
+	t.Parallel()
 	e := enginetest.Start(t, engine.Options{})
 	outcome, err := e.Evaluate(t.Context(), engine.Request{Code: `{x^2/y,"a"}`, Budget: 10 * time.Second, QueueWait: time.Minute, FullForm: true})
 	if want := `List[Times[Power[x, 2], Power[y, -1]], "a"]`; err != nil || outcome.AnswerFullForm != want {
@@ -236,6 +244,7 @@ func TestAnswerFullForm(t *testing.T) {
 }
 
 func TestInfo(t *testing.T) {
+	t.Parallel()
 	e := enginetest.Start(t, engine.Options{})
 	if name, revision := e.Info(); name != "woxi" || revision != "0.3.0" {
 		t.Errorf("%s %s", name, revision)

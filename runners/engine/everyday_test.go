@@ -26,10 +26,16 @@ var update = flag.Bool("update", false, "write what the engine answers now into 
 //	then  what that is answered
 //
 // Lines of one kind that follow each other are one text. Every block was read by a person, who would be told the truth by it.
-func TestEveryday(t *testing.T) { testTable(t, "testdata/everyday.txt", true) }
+func TestEveryday(t *testing.T) {
+	t.Parallel()
+	testTable(t, "testdata/everyday.txt", true)
+}
 
 // TestStatusRule: the statuses of docs/engine.md. The table is like everyday's, without hints.
-func TestStatusRule(t *testing.T) { testTable(t, "testdata/status.txt", false) }
+func TestStatusRule(t *testing.T) {
+	t.Parallel()
+	testTable(t, "testdata/status.txt", false)
+}
 
 func testTable(t *testing.T, file string, hints bool) {
 	e := enginetest.Start(t, engine.Options{})

@@ -18,6 +18,7 @@ import (
 // without. Another account's evaluations all have an answer, although nobody waits for a worker at all: with a queue wait of
 // none an evaluation without a free worker would be refused. So they do for whatever number of workers there is.
 func TestNobodyStarves(t *testing.T) {
+	t.Parallel()
 	const budget = time.Second // of an evaluation of the flood, so that its places change hands; the others have time on any machine
 	for _, workers := range []int{2, 3, 4} {
 		t.Run(fmt.Sprint(workers, " workers"), func(t *testing.T) {
@@ -60,6 +61,7 @@ func TestNobodyStarves(t *testing.T) {
 // TestACallerThatGoesAwayFreesItsWorker at once: the budget has not come near its end when the next one computes. One that
 // only waited has computed nothing, and a session that somebody else evaluates in stays.
 func TestACallerThatGoesAwayFreesItsWorker(t *testing.T) {
+	t.Parallel()
 	e := enginetest.Start(t, engine.Options{Concurrency: 1, Idle: -1})
 	for _, session := range []string{"", "ann/s"} {
 		ctx, leave := context.WithCancel(t.Context())

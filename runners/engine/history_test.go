@@ -13,6 +13,7 @@ import (
 
 // TestSessionHistory: the lines of one session, and what each is answered.
 func TestSessionHistory(t *testing.T) {
+	t.Parallel()
 	e := enginetest.Start(t, engine.Options{})
 	for i, line := range [][2]string{
 		1:  {"2+3", "5"},
@@ -71,6 +72,7 @@ func TestSessionHistory(t *testing.T) {
 
 // TestOutOfReach: lines that have no value are said to have none, and their names are no answers.
 func TestOutOfReach(t *testing.T) {
+	t.Parallel()
 	e := enginetest.Start(t, engine.Options{})
 	for _, code := range []string{"%", "% + 1", "%%", "Out[3]", "In[1]", "InString[1]"} {
 		outcome, err := e.Evaluate(t.Context(), engine.Request{Code: code, Budget: 20 * time.Second, QueueWait: time.Minute})
@@ -101,6 +103,7 @@ func TestOutOfReach(t *testing.T) {
 
 // TestLargeValuesAreLetGo: what a session keeps of its lines is bounded in bytes too, and the last value is always kept.
 func TestLargeValuesAreLetGo(t *testing.T) {
+	t.Parallel()
 	e := enginetest.Start(t, engine.Options{})
 	for range 4 {
 		if _, err := inSession(t, e, "ann/large", "Range[600000];"); err != nil {
@@ -115,6 +118,7 @@ func TestLargeValuesAreLetGo(t *testing.T) {
 
 // TestHistoryStartsAgain: a session opened anew has no earlier lines.
 func TestHistoryStartsAgain(t *testing.T) {
+	t.Parallel()
 	e := enginetest.Start(t, engine.Options{})
 	for range 2 {
 		for _, line := range [][2]string{{"$Line", "1"}, {"%", "1"}} {
@@ -129,6 +133,7 @@ func TestHistoryStartsAgain(t *testing.T) {
 // TestClearedHistory: a session that takes the definitions of Out, In or InString away goes on with its next line, and what was
 // before has no value.
 func TestClearedHistory(t *testing.T) {
+	t.Parallel()
 	e := enginetest.Start(t, engine.Options{})
 	for i, clear := range []string{"Clear[Out]", "ClearAll[Out]", "Remove[Out]", "Unprotect[Out];ClearAll[Out]", "Clear[In]", "Clear[InString, Out]", "Clear[\"Global`*\"]", "ClearAll[\"Global`*\"]", "Remove[\"Global`*\"]", "Clear[\"*\"]"} {
 		session := fmt.Sprint("ann/cleared", i)
@@ -146,6 +151,7 @@ func TestClearedHistory(t *testing.T) {
 
 // TestLinesStayWhatTheyWere: what ends by Return has its value, an assignment to Out changes no line, and held names of lines are answers.
 func TestLinesStayWhatTheyWere(t *testing.T) {
+	t.Parallel()
 	e := enginetest.Start(t, engine.Options{})
 	for i, line := range [][2]string{{"Return[{1, 2}]", "{1, 2}"}, {"Total[%]", "3"}, {"Out[1] = 99", "99"}, {"%1", "{1, 2}"}, {"Unprotect[Out]; Out[2] = 7; %2", "7"}, {"%2", "3"}, {"Hold[%]", "Hold[Out[]]"}, {"ToExpression[\"Out[2]\"]", "3"}} {
 		outcome, err := inSession(t, e, "ann/stay", line[0])

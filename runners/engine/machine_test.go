@@ -6,6 +6,7 @@ import (
 )
 
 func TestMachineWarnings(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct{ code, answer, want string }{
 		{"N[200!]", "Infinity", "infinite"},
 		{"N[10^400]", "Infinity", "infinite"},

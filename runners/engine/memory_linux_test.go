@@ -54,6 +54,7 @@ func heldBy(t *testing.T) (filled, atRest int64) {
 // TestSessionMemoryIsBounded: of sessions that together hold too much, the one that was not used for longest ends, with the
 // reason; those used since live on.
 func TestSessionMemoryIsBounded(t *testing.T) {
+	t.Parallel()
 	filled, atRest := heldBy(t)
 	var x expiries
 	limit := filled + 2*atRest + atRest/2 // two at rest and one just filled have room, one more has not
@@ -82,6 +83,7 @@ func TestSessionMemoryIsBounded(t *testing.T) {
 
 // TestASessionAloneIsBounded: without another to end, the one that evaluates is killed before it has an answer.
 func TestASessionAloneIsBounded(t *testing.T) {
+	t.Parallel()
 	_, atRest := heldBy(t)
 	var x expiries
 	e := enginetest.Start(t, engine.Options{SessionMemoryBytes: atRest, OnSessionExpired: x.tell})

@@ -9,6 +9,7 @@ import (
 )
 
 func TestOneLine(t *testing.T) {
+	t.Parallel()
 	for drawn, want := range map[string]string{
 		"Sin::argx: Sin called with 2 arguments; 1 argument is expected.":                                                                   "Sin::argx: Sin called with 2 arguments; 1 argument is expected.",
 		"                                 1\nPower::infy: Infinite expression - encountered.\n                                 0":           "Power::infy: Infinite expression 1/0 encountered.",
@@ -45,6 +46,7 @@ func FuzzOneLine(f *testing.F) {
 }
 
 func TestRefused(t *testing.T) {
+	t.Parallel()
 	const unread = "Parse error:  --> 1:3\n  |\n1 | 1+\n  |   ^---\n  |\n  = expected SpanSep"
 	for _, c := range []struct {
 		code, text string
@@ -67,6 +69,7 @@ func TestRefused(t *testing.T) {
 }
 
 func TestWithoutSystem(t *testing.T) {
+	t.Parallel()
 	for text, want := range map[string]string{
 		"PanicException('called `Result::unwrap()` on an `Err` value: Os { code: 1, kind: PermissionDenied, message: \"Operation not permitted\" }')": "expressions have no files, no programs and no network here",
 		"PanicException('index out of bounds: the len is 0')": "the engine cannot go on with this expression: it failed in the middle of it",
@@ -79,6 +82,7 @@ func TestWithoutSystem(t *testing.T) {
 }
 
 func TestWithoutMessages(t *testing.T) {
+	t.Parallel()
 	message := "Part::partw: Part 3 of {1, 2} does not exist."
 	for stdout, want := range map[string]string{
 		"\n" + message + "\n":                    "",

@@ -49,6 +49,7 @@ func serveUntilKilled(environment string) {
 
 // kill -9 of the server leaves no process behind, neither busy nor idle, with namespaces and without.
 func TestNoWorkerOutlivesTheServer(t *testing.T) {
+	t.Parallel()
 	environment := enginetest.Environment(t)
 	for _, sandbox := range []string{"required", "off"} {
 		t.Run(sandbox, func(t *testing.T) {

@@ -34,6 +34,7 @@ func curves(drawing string) (pieces int, steepest float64) {
 
 // TestJumpsAreNotJoined: the two sides of a pole or a jump are drawn apart, and what is continuous stays whole.
 func TestJumpsAreNotJoined(t *testing.T) {
+	t.Parallel()
 	e := enginetest.Start(t, engine.Options{})
 	for code, pieces := range map[string]int{
 		"Plot[Tan[x], {x, 0, 10}]": 4, "Plot[1/x, {x, -1, 1}]": 2, "Plot[Floor[x], {x, 0, 4.9}]": 5, "Plot[Sign[x], {x, -1, 1}]": 2, "Plot[1/Sin[x], {x, 1, 5}]": 2,
@@ -63,6 +64,7 @@ func TestJumpsAreNotJoined(t *testing.T) {
 
 // TestPicturesThatAreNotThere are said to be missing.
 func TestPicturesThatAreNotThere(t *testing.T) {
+	t.Parallel()
 	e := enginetest.Start(t, engine.Options{})
 	for code, want := range map[string]string{
 		"{Plot[x, {x, 0, 1}], Plot[x^2, {x, 0, 1}]}": "2 pictures were made", "Plot[y, {x, 0, 1}]": "The picture is empty", "Plot[x, {x, 0, 1}]": "", `"-Graphics-"`: "",

@@ -9,6 +9,7 @@ import (
 )
 
 func TestPrecisionAsDigits(t *testing.T) {
+	t.Parallel()
 	for text, want := range map[string]string{
 		"3.1415926535897932384626433832795028841971693993751058209749`30.": "3.14159265358979323846264338328",
 		"{1.5`20., x}":                     "{1.5, x}",
@@ -32,6 +33,7 @@ func TestPrecisionAsDigits(t *testing.T) {
 
 // Rounding changes a number by at most half a unit of its last kept digit.
 func TestToDigitsRounds(t *testing.T) {
+	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		number := rapid.StringMatching(`[1-9][0-9]{0,20}\.[0-9]{1,40}`).Draw(t, "number")
 		precision := rapid.StringMatching(`[1-9][0-9]?\.`).Draw(t, "precision")
@@ -66,6 +68,7 @@ func FuzzPrecisionAsDigits(f *testing.F) {
 }
 
 func TestFormsOnOneLine(t *testing.T) {
+	t.Parallel()
 	for drawn, want := range map[string]string{
 		"           4\n1.2345 × 10":                           "1.2345 × 10^4",
 		"            4         -5\n{1.2345 × 10 , 1. × 10  }": "{1.2345 × 10^4, 1. × 10^(-5)}",
@@ -78,6 +81,7 @@ func TestFormsOnOneLine(t *testing.T) {
 }
 
 func TestUnevaluated(t *testing.T) {
+	t.Parallel()
 	warned := func(message string) []string { return []string{message} }
 	for _, c := range []struct {
 		code, answer string

@@ -8,6 +8,7 @@ import (
 
 // Nothing may be installed that is not pinned by version and by the hash of its file.
 func TestRequirementsArePinned(t *testing.T) {
+	t.Parallel()
 	line := regexp.MustCompile(`^(?:#.*|[a-z-]+==[0-9]+\.[0-9]+(?:\.[0-9]+)? \\|--hash=sha256:[0-9a-f]{64}(?: \\)?)$`)
 	for text := range strings.Lines(string(requirements)) {
 		if text = strings.TrimSpace(text); !line.MatchString(text) {

@@ -12,6 +12,7 @@ import (
 const wantRight = 64
 
 func TestSample(t *testing.T) {
+	t.Parallel()
 	e := enginetest.Start(t, engine.Options{})
 	samples := enginetest.Samples(t)
 	right := 0

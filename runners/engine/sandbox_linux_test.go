@@ -58,6 +58,7 @@ func try(t *testing.T, zygote *engine.Zygote, name string, number int) (attempte
 
 // Every attempt of a hostile library inside a worker is refused by the kernel, and the worker lives on to say so.
 func TestKernelRefusesWhatAWorkerTries(t *testing.T) {
+	t.Parallel()
 	zygote := attempts(t, nil)
 	all, err := try(t, zygote, "names", 0)
 	if err != nil || len(all.Names) < 40 {
@@ -72,6 +73,7 @@ func TestKernelRefusesWhatAWorkerTries(t *testing.T) {
 }
 
 func TestBoundariesNameWhatEnforcesThem(t *testing.T) {
+	t.Parallel()
 	for _, boundary := range attempts(t, nil).Boundaries() {
 		t.Logf("%+v", boundary)
 		if !boundary.InForce || len(boundary.By) == 0 {
@@ -93,6 +95,7 @@ func TestWorkerHasAnEmptySurrounding(t *testing.T) {
 }
 
 func TestChildrenDrawDifferentRandomNumbers(t *testing.T) {
+	t.Parallel()
 	zygote := attempts(t, nil) // its warm() draws once
 	seen := map[string]bool{}
 	for range 5 {
@@ -126,6 +129,7 @@ func TestReadOnlyFolders(t *testing.T) {
 }
 
 func TestSandboxOffMustBeAskedForAndIsReported(t *testing.T) {
+	t.Parallel()
 	zygote := attempts(t, func(p *engine.Program) { p.Sandbox = engine.SandboxOff })
 	for _, boundary := range zygote.Boundaries() {
 		if boundary.InForce != (boundary.Name == "resources") {
@@ -198,6 +202,7 @@ func TestLanguageCannotEscape(t *testing.T) {
 
 // Without the sandbox the same words do reach the system: what the test above tries is real.
 func TestTheEscapesAreReal(t *testing.T) {
+	t.Parallel()
 	e := enginetest.Start(t, engine.Options{Sandbox: engine.SandboxOff})
 	out := filepath.Join(t.TempDir(), "out")
 	for _, code := range []string{`Run["touch OUT"]`, `ToExpression["R"<>"un"]["touch OUT"]`, `r=Run; r["touch OUT"]`, `Export["OUT","x","Text"]`, `Put[1,"OUT"]`} {

@@ -9,6 +9,7 @@ import (
 
 // Every name of the lists must exist on the architectures the engine's packages come for, or starting fails there.
 func TestSystemCallNamesExistOnEveryArchitecture(t *testing.T) {
+	t.Parallel()
 	both := slices.Concat(allowed, allowedToReaders, []string{"mmap", "mprotect", "prlimit64", "tgkill", "openat", "ioctl"})
 	for goarch, name := range map[string]string{"amd64": "x86_64", "arm64": "aarch64"} {
 		info, err := arch.GetInfo(name)
@@ -24,6 +25,7 @@ func TestSystemCallNamesExistOnEveryArchitecture(t *testing.T) {
 }
 
 func TestSystemCallProgramFitsTheKernel(t *testing.T) {
+	t.Parallel()
 	const kernelLimit = 4096 // BPF_MAXINSNS
 	for _, readsFiles := range []bool{false, true} {
 		program, err := seccompProgram(readsFiles)

@@ -21,6 +21,7 @@ func inSession(t *testing.T, e *engine.Engine, key, code string) (engine.Outcome
 }
 
 func TestSessionKeepsDefinitionsAndHistory(t *testing.T) {
+	t.Parallel()
 	e := enginetest.Start(t, engine.Options{})
 	for i, c := range [][2]string{
 		{"x=5", "5"}, {"x+1", "6"}, {"%+1", "7"}, {`"lit"`, `"lit"`}, {"%", `"lit"`}, {"5", "5"}, {"%", "5"},
@@ -40,6 +41,7 @@ func TestSessionKeepsDefinitionsAndHistory(t *testing.T) {
 }
 
 func TestSessionsAreListedPerAccount(t *testing.T) {
+	t.Parallel()
 	e := enginetest.Start(t, engine.Options{})
 	for _, key := range []string{"ann/one", "ann/two", "anna/one", "ann/one"} {
 		if _, err := inSession(t, e, key, "1"); err != nil {
@@ -84,6 +86,7 @@ func (x *expiries) has(what string) func() bool {
 }
 
 func TestIdleSessionExpires(t *testing.T) {
+	t.Parallel()
 	var x expiries
 	e := enginetest.Start(t, engine.Options{SessionIdle: 50 * time.Millisecond, OnSessionExpired: x.tell})
 	if _, err := inSession(t, e, "ann/s", "x=1"); err != nil {
@@ -112,6 +115,7 @@ func wantEnded(t *testing.T, e *engine.Engine, key string, reason engine.ExpiryR
 
 // TestATooLargeResultDoesNotEndTheSession: the answer says what to do, and the variables are still there.
 func TestATooLargeResultDoesNotEndTheSession(t *testing.T) {
+	t.Parallel()
 	e := enginetest.Start(t, engine.Options{})
 	for code, advice := range map[string]string{"x=Range[10^6]": "end the line with ;", `x=Range[10^6];Print[StringRepeat["a",2*10^6]]`: "print less"} {
 		var failed *engine.FailedError
@@ -125,6 +129,7 @@ func TestATooLargeResultDoesNotEndTheSession(t *testing.T) {
 }
 
 func TestASessionWhoseWorkerDiedHasEnded(t *testing.T) {
+	t.Parallel()
 	var x expiries
 	e := enginetest.Start(t, engine.Options{OnSessionExpired: x.tell})
 	for i, code := range []string{"Quit[]", `ToExpression[StringRepeat["(",10^5]]`, "While[True]"} {
@@ -146,6 +151,7 @@ func TestASessionWhoseWorkerDiedHasEnded(t *testing.T) {
 }
 
 func TestOneEvaluationAtATime(t *testing.T) {
+	t.Parallel()
 	e := enginetest.Start(t, engine.Options{})
 	if _, err := inSession(t, e, "ann/s", "n=0"); err != nil {
 		t.Fatal(err)
@@ -167,6 +173,7 @@ func TestOneEvaluationAtATime(t *testing.T) {
 }
 
 func TestWaitingForASessionIsWithinTheBudget(t *testing.T) {
+	t.Parallel()
 	e := enginetest.Start(t, engine.Options{})
 	running := make(chan error, 1)
 	go func() {
@@ -189,6 +196,7 @@ func TestWaitingForASessionIsWithinTheBudget(t *testing.T) {
 // TestIterationsInSessions: what keeps the engine from ending iterations is there in every line, also when a line cleared it, and
 // changes neither the past lines nor what the session defined itself.
 func TestIterationsInSessions(t *testing.T) {
+	t.Parallel()
 	e := enginetest.Start(t, engine.Options{})
 	for _, line := range []struct{ code, want string }{
 		{"7", "7"},

@@ -12,6 +12,7 @@ import (
 
 // A line that is not known is no value, also inside a function that answers about the call that names it.
 func TestUnknownLinesInsideFunctions(t *testing.T) {
+	t.Parallel()
 	e := enginetest.Start(t, engine.Options{})
 	for _, code := range []string{"Length[%]", "D[%,x]", "NumberQ[%7]", "Head[Out[99]]", "ToString[In[3]]"} {
 		outcome, err := evaluate(t, e, code)
@@ -36,6 +37,7 @@ func TestUnknownLinesInsideFunctions(t *testing.T) {
 }
 
 func TestExponentsTheEngineCannotReadAreRefused(t *testing.T) {
+	t.Parallel()
 	e := enginetest.Start(t, engine.Options{})
 	for _, code := range []string{"3*^2147483648", "2+1*^99999999999999999999", "7*^-99999999999999999999", "1.5*^99999999999999999999"} {
 		if _, err := evaluate(t, e, code); failure(err) != run.FailureRefused {

@@ -10,6 +10,7 @@ import (
 
 // TestValuesThatAreDrawn: what the engine draws where it shows it comes back as a text too, wherever it came from.
 func TestValuesThatAreDrawn(t *testing.T) {
+	t.Parallel()
 	e := enginetest.Start(t, engine.Options{})
 	for code, want := range map[string][2]string{ // the result and what it reads back as
 		`DateObject[{2020, 2, 29}]`:                     {"Sat 29 Feb 2020", `DateObject[{2020, 2, 29}, "Day"]`},
@@ -44,6 +45,7 @@ func TestValuesThatAreDrawn(t *testing.T) {
 
 // TestWithoutValue: definitions and evaluations that were ended are not answered with what was there before them.
 func TestWithoutValue(t *testing.T) {
+	t.Parallel()
 	e := enginetest.Start(t, engine.Options{})
 	for _, line := range [][2]string{
 		{"7", "7"}, {"f[x_] := x^2", "Null"}, {"%", "Null"}, {"7", "7"}, {"Abort[]", "$Aborted"}, {"7", "7"}, {"g := 3;", "Null"}, {"{%, %%}", "{Null, 7}"},
@@ -57,6 +59,7 @@ func TestWithoutValue(t *testing.T) {
 
 // TestInformation: what is known of a name is text.
 func TestInformation(t *testing.T) {
+	t.Parallel()
 	e := enginetest.Start(t, engine.Options{})
 	for code, want := range map[string]string{
 		"?Sin":              "Sin: Returns the sine of a number.\nAttributes: Listable, NumericFunction, Protected",

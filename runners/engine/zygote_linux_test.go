@@ -57,6 +57,7 @@ func TestWorkersThatMisbehaveAreFailuresOfOneRequest(t *testing.T) {
 }
 
 func TestDeadlineKills(t *testing.T) {
+	t.Parallel()
 	zygote := attempts(t, nil)
 	worker, err := zygote.Spawn(t.Context())
 	if err != nil {
@@ -72,6 +73,7 @@ func TestDeadlineKills(t *testing.T) {
 }
 
 func TestCancelKills(t *testing.T) {
+	t.Parallel()
 	zygote := attempts(t, nil)
 	worker, err := zygote.Spawn(t.Context())
 	if err != nil {
@@ -86,6 +88,7 @@ func TestCancelKills(t *testing.T) {
 }
 
 func TestEachCallRunsInAFreshProcess(t *testing.T) {
+	t.Parallel()
 	zygote := attempts(t, func(p *engine.Program) { p.Idle = 3 })
 	var mu sync.Mutex
 	seen := map[string]int{}
@@ -197,6 +200,7 @@ func TestADeadZygoteIsReplacedAndTakesItsWorkersAlong(t *testing.T) {
 }
 
 func TestClosedZygoteRefuses(t *testing.T) {
+	t.Parallel()
 	zygote := attempts(t, func(p *engine.Program) { p.Idle = 2 })
 	if err := zygote.Close(); err != nil {
 		t.Fatal(err)
@@ -207,6 +211,7 @@ func TestClosedZygoteRefuses(t *testing.T) {
 }
 
 func TestAProgramThatDoesNotLoadSaysWhy(t *testing.T) {
+	t.Parallel()
 	_, err := engine.StartZygote(t.Context(), engine.Program{
 		Name: "broken", Python: engine.Python(enginetest.Environment(t)), Source: []byte("import a_module_that_is_not_there\n"),
 	})

@@ -60,6 +60,7 @@ func leanExport(t testing.TB, name string) []byte {
 }
 
 func TestVerdictsFromAChild(t *testing.T) {
+	t.Parallel()
 	j := judge(t, "child", 0)
 	for _, c := range []struct {
 		file, name string
@@ -83,6 +84,7 @@ func TestVerdictsFromAChild(t *testing.T) {
 }
 
 func TestAChildThatDoesNotAnswer(t *testing.T) {
+	t.Parallel()
 	for mode, want := range map[string]string{"crash": "ended before it had an answer", "flood": "larger than", "hang": "time budget"} {
 		report, err := judge(t, mode, 0).Check(t.Context(), []byte("x"), []string{"a"}, 10*time.Millisecond)
 		if err != nil || report.Verdict != check.Inconclusive || report.Kernel != check.Undecided || !strings.Contains(report.Refusal.Message, want) {
@@ -92,6 +94,7 @@ func TestAChildThatDoesNotAnswer(t *testing.T) {
 }
 
 func TestOutOfTime(t *testing.T) {
+	t.Parallel()
 	report, err := judge(t, "child", 0).Check(t.Context(), leanExport(t, "accept/init-prelude"), []string{"Nat"}, time.Millisecond)
 	if err != nil || report.Verdict != check.Inconclusive {
 		t.Errorf("%+v %v", report, err)
@@ -100,6 +103,7 @@ func TestOutOfTime(t *testing.T) {
 
 // TestOutOfMemory: three hundred names that begin with a component of a megabyte.
 func TestOutOfMemory(t *testing.T) {
+	t.Parallel()
 	var content bytes.Buffer
 	content.WriteString(`{"meta":{"format":{"version":"3.1.0"}}}` + "\n")
 	fmt.Fprintf(&content, `{"in":1,"str":{"pre":0,"str":"%s"}}`+"\n"+`{"ie":0,"sort":0}`+"\n", strings.Repeat("x", 1<<20))
@@ -113,6 +117,7 @@ func TestOutOfMemory(t *testing.T) {
 }
 
 func TestCancelling(t *testing.T) {
+	t.Parallel()
 	ctx, cancel := context.WithCancelCause(t.Context())
 	stopped := errors.New("stopped")
 	cancel(stopped)
@@ -123,6 +128,7 @@ func TestCancelling(t *testing.T) {
 
 // TestChildrenWait: one that has answered answers again, one that died meanwhile is replaced.
 func TestChildrenWait(t *testing.T) {
+	t.Parallel()
 	j := judge(t, "child", 0)
 	content := leanExport(t, "judge/proofIrrel")
 	var last *child
@@ -145,6 +151,7 @@ func TestChildrenWait(t *testing.T) {
 
 // TestAChildEndsWithItsParent: nobody is left computing for a server that is gone.
 func TestAChildEndsWithItsParent(t *testing.T) {
+	t.Parallel()
 	self, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)

@@ -24,6 +24,7 @@ func submit(t *testing.T, u *apitest.User, body string) apitest.Answer {
 
 // TestRefusedCircuitsCostNothing goes through the HTTP API.
 func TestRefusedCircuitsCostNothing(t *testing.T) {
+	t.Parallel()
 	u := apitest.Start(t, apitest.Options{}).NewUser(t)
 	circuit := func(gates string) string { return `{"kind":"qsim","circuit":{"qubits":2,"gates":[` + gates + `]}}` }
 	for name, c := range map[string]struct {
@@ -67,6 +68,7 @@ func TestRefusedCircuitsCostNothing(t *testing.T) {
 
 // TestCliffordCircuitsHaveALimitOfTheirOwn: the plan's limit is about state vectors.
 func TestCliffordCircuitsHaveALimitOfTheirOwn(t *testing.T) {
+	t.Parallel()
 	u := apitest.Start(t, apitest.Options{}).NewUser(t)
 	wide := func(qubits int, gate string) string {
 		return fmt.Sprintf(`{"kind":"qsim","circuit":{"qubits":%d,"gates":[{"gate":"h","target":0},{"gate":"%s","control":0,"target":%d}]}}`, qubits, gate, qubits-1)
@@ -77,6 +79,7 @@ func TestCliffordCircuitsHaveALimitOfTheirOwn(t *testing.T) {
 }
 
 func TestPlanWithoutQubits(t *testing.T) {
+	t.Parallel()
 	plans := account.DefaultPlans()
 	plans[0].Qubits = 0
 	u := apitest.Start(t, apitest.Options{Plans: plans}).NewUser(t)
@@ -85,6 +88,7 @@ func TestPlanWithoutQubits(t *testing.T) {
 
 // TestCircuitOverMemory: what no runner could hold is refused before it costs a slot.
 func TestCircuitOverMemory(t *testing.T) {
+	t.Parallel()
 	plans := account.DefaultPlans()
 	plans[0].Qubits = 30
 	u := apitest.Start(t, apitest.Options{Plans: plans}).NewUser(t)
@@ -104,6 +108,7 @@ func TestCircuitOverMemory(t *testing.T) {
 
 // TestCountsFollowFromTheSeed runs jobs as a client has them run.
 func TestCountsFollowFromTheSeed(t *testing.T) {
+	t.Parallel()
 	s := apitest.Start(t, apitest.Options{})
 	u := s.NewUser(t)
 	ran := func(circuit string) map[string]any {
@@ -142,6 +147,7 @@ func TestCountsFollowFromTheSeed(t *testing.T) {
 
 // TestNoiseRunsAsAJob: a model beside a program, and channels among gates by trajectories.
 func TestNoiseRunsAsAJob(t *testing.T) {
+	t.Parallel()
 	s := apitest.Start(t, apitest.Options{})
 	u := s.NewUser(t)
 	for circuit, want := range map[string]string{
@@ -165,6 +171,7 @@ func TestNoiseRunsAsAJob(t *testing.T) {
 
 // TestExtensionsRunAsJobs: conditions, loops and observables, as a client sends and reads them.
 func TestExtensionsRunAsJobs(t *testing.T) {
+	t.Parallel()
 	s := apitest.Start(t, apitest.Options{})
 	u := s.NewUser(t)
 	id, _ := submit(t, u, `{"kind":"qsim","circuit":{"qubits":2,"shots":100,"statevector":true,"observables":[{"ZZ":2,"IX":1}],"gates":[
@@ -186,6 +193,7 @@ func TestExtensionsRunAsJobs(t *testing.T) {
 
 // TestSweepIsOneJob: all points of a sweep cost one slot, and each comes with its parameters and its seed.
 func TestSweepIsOneJob(t *testing.T) {
+	t.Parallel()
 	s := apitest.Start(t, apitest.Options{})
 	u := s.NewUser(t)
 	id, _ := submit(t, u, `{"kind":"qsim","circuit":{"qubits":1,"shots":10,"seed":3,"gates":[{"gate":"rx","target":0,"angle":"k*pi"}],

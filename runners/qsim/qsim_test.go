@@ -32,6 +32,7 @@ func deep() string {
 }
 
 func TestCounts(t *testing.T) {
+	t.Parallel()
 	const bell = `{"qubits":2,"shots":100,"seed":7,"gates":[{"gate":"h","target":0},{"gate":"cx","control":0,"target":1}]}`
 	end, err := runJob(t.Context(), bell, time.Minute)
 	if err != nil || end.Status != job.Succeeded {
@@ -51,6 +52,7 @@ func TestCounts(t *testing.T) {
 }
 
 func TestRefusedCircuitFails(t *testing.T) {
+	t.Parallel()
 	end, err := runJob(t.Context(), `{"qubits":2,"gates":[{"gate":"warp","target":0}]}`, time.Minute)
 	if err != nil || end.Status != job.Failed || !strings.Contains(end.Outcome.Error, "warp") {
 		t.Errorf("%+v, %v", end, err)
@@ -58,6 +60,7 @@ func TestRefusedCircuitFails(t *testing.T) {
 }
 
 func TestBudget(t *testing.T) {
+	t.Parallel()
 	end, err := runJob(t.Context(), deep(), time.Millisecond)
 	if err != nil || end.Status != job.TimedOut {
 		t.Errorf("%s, %v", end.Status, err)
@@ -65,6 +68,7 @@ func TestBudget(t *testing.T) {
 }
 
 func TestStopped(t *testing.T) {
+	t.Parallel()
 	stopped := errors.New("cancelled")
 	ctx, stop := context.WithCancelCause(t.Context())
 	time.AfterFunc(20*time.Millisecond, func() { stop(stopped) })
@@ -75,6 +79,7 @@ func TestStopped(t *testing.T) {
 
 // TestReserve: one large circuit at a time, light ones beside it up to their total, and what is given back can be had again.
 func TestReserve(t *testing.T) {
+	t.Parallel()
 	jobs := qsim.New(nil)
 	wide := func(qubits int) string {
 		return fmt.Sprintf(`{"qubits":%d,"gates":[{"gate":"t","target":0}]}`, qubits)
@@ -129,6 +134,7 @@ func (s states) Create(account, job string, bytes int64) (*statefiles.File, erro
 
 // TestAFileThatCannotBeWrittenCostsOnlyItself: the job succeeds, says that the file is missing, and leaves nothing of it.
 func TestAFileThatCannotBeWrittenCostsOnlyItself(t *testing.T) {
+	t.Parallel()
 	root := t.TempDir()
 	folder, err := statefiles.Open(root, statefiles.Limits{Age: time.Hour, AccountBytes: 1 << 20, TotalBytes: 1 << 20}, time.Now, slog.New(slog.DiscardHandler))
 	if err != nil {

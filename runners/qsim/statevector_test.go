@@ -32,6 +32,7 @@ func filePath(id string) string { return "/api/jobs/" + id + "/statevector.npy" 
 
 // TestStatevectorIsDownloaded: the bytes are those the log names, also in parts, and only their owner's.
 func TestStatevectorIsDownloaded(t *testing.T) {
+	t.Parallel()
 	s := apitest.Start(t, apitest.Options{})
 	u := s.NewUser(t)
 	const ghz = `{"qubits":14,"seed":1,"npy":true,"gates":[{"gate":"h","target":0},{"gate":"cx","control":0,"target":13}],"noise":{"readout":[{"matrix":[[0.9,0.1],[0,1]]}]}}`
@@ -80,6 +81,7 @@ func TestStatevectorIsDownloaded(t *testing.T) {
 
 // TestJobsWithoutAStatevector: 404 where no file was asked for or the job has not ended, and refusals that cost no slot.
 func TestJobsWithoutAStatevector(t *testing.T) {
+	t.Parallel()
 	s := apitest.Start(t, apitest.Options{StateBytes: 1 << 20})
 	u := s.NewUser(t)
 	id, result := succeeded(t, s, u, `{"qubits":1,"gates":[]}`)
@@ -108,6 +110,7 @@ func TestJobsWithoutAStatevector(t *testing.T) {
 
 // TestForgottenStatevectors: once its age or the account's bound is reached, a file is gone, and the answer says how to get it again.
 func TestForgottenStatevectors(t *testing.T) {
+	t.Parallel()
 	s := apitest.Start(t, apitest.Options{StateBytes: 1 << 20})
 	u := s.NewUser(t)
 	first, named := succeeded(t, s, u, `{"qubits":15,"npy":true,"gates":[]}`)

@@ -91,6 +91,7 @@ func (x *tamperer) cutExport() tampering {
 // TestEverySourceSaysTheSame: given a true log and a forged one, when they are read from their folder, from its export, from the server of
 // the folder, and from the export of that server, then the reports are equal, but for the chain, which a server does not show.
 func TestEverySourceSaysTheSame(t *testing.T) {
+	t.Parallel()
 	i := newInstallation(t)
 	forged := slices.Clone(i.stored)
 	n := slices.IndexFunc(forged, func(s audit.Stored) bool { return s.Name == "receipt.sealed" })
@@ -142,6 +143,7 @@ func (i *installation) fromServer(t *testing.T, dir string, audited func(auditor
 // TestPartsOfALogAreNotAudited: given the export of a stream, of a category, or of what came later, or an anchor for the export of a
 // server, then the audit says what to do instead of judging.
 func TestPartsOfALogAreNotAudited(t *testing.T) {
+	t.Parallel()
 	i := newInstallation(t)
 	for name, s := range map[string]export.Selection{"stream": {Stream: "keys"}, "category": {Category: "run"}, "later": {Since: 3}} {
 		file := filepath.Join(i.folder, name+exportSuffix)
@@ -161,6 +163,7 @@ func TestPartsOfALogAreNotAudited(t *testing.T) {
 // TestUsageOfADamagedLogIsNotCounted: given a log that cannot be read to its end, in a folder or an export, then no usage is counted of the
 // part before.
 func TestUsageOfADamagedLogIsNotCounted(t *testing.T) {
+	t.Parallel()
 	x := &tamperer{installation: newInstallation(t), t: t, random: rand.New(rand.NewPCG(*seed, 0))}
 	usage := func(source auditor.Source) error {
 		return auditor.ReadUsage(t.Context(), source, audit.Reader{Catalogue: domain.Catalogue(), Unmarshal: eventstore.Unmarshal}, audit.NewUsage(audittest.Alice, "", ""))

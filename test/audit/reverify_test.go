@@ -81,6 +81,7 @@ func reverified(t *testing.T, ctx context.Context, l *audittest.Log, ask auditor
 // TestReverify: given answers with verdicts, when the real checker is asked again, then a verdict that was changed is found where it is,
 // by nothing else; one that it does not reach again is not reproduced, and not contradicted; and true ones are no finding.
 func TestReverify(t *testing.T) {
+	t.Parallel()
 	ask := auditor.Reverify{Check: realChecker(t), Timeout: time.Minute, Workers: 2}
 	l, places := answersChecked(run.VerdictVerified, run.VerdictRefuted, run.VerdictVerified)
 	report := reverified(t, t.Context(), l, ask, nil)
@@ -106,6 +107,7 @@ func TestReverify(t *testing.T) {
 // TestReverifyIsBoundedAndResumed: an answer whose time is over is not reproduced; an audit that is stopped says where to go on, and both
 // parts find what one would have.
 func TestReverifyIsBoundedAndResumed(t *testing.T) {
+	t.Parallel()
 	l, places := answersChecked(run.VerdictRefuted, run.VerdictVerified, run.VerdictRefuted)
 	ask := auditor.Reverify{Timeout: time.Millisecond, Workers: 1, From: uint64(places[0] - 2), Check: func(ctx context.Context, _ audit.Answered) (run.Check, error) {
 		<-ctx.Done()

@@ -197,6 +197,7 @@ func (i *installation) audit(t testing.TB, source auditor.Source, g given) audit
 // TestTheTrueInstallationIsClean: given log, blobs, tables, keys and anchors that nobody touched, nothing is found, and the files that
 // this test writes are those of the format.
 func TestTheTrueInstallationIsClean(t *testing.T) {
+	t.Parallel()
 	i := newInstallation(t)
 	for _, f := range i.audit(t, sourceOf(i.disk.dir, i.disk.anchors(every)), given{keys: i.keys, readModels: i.readModels()}).Findings {
 		t.Error(f)
@@ -630,6 +631,7 @@ func (x *tamperer) changeBook() tampering {
 
 // TestTamperings changes a true installation at random, one thing at a time: each change is found, where it is.
 func TestTamperings(t *testing.T) {
+	t.Parallel()
 	i := newInstallation(t)
 	x := &tamperer{installation: i, t: t, random: rand.New(rand.NewPCG(*seed, 0))}
 	ways := []struct {

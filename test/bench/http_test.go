@@ -4,7 +4,6 @@ package bench
 
 import (
 	"log/slog"
-	"os"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -65,12 +64,6 @@ func BenchmarkEvaluateOverHTTP(b *testing.B) {
 	overHTTP := perSecond(b, clients, func(int) error { return evaluate() })
 	b.ReportMetric(overHTTP/forks, "throughput/fork+evaluate")
 	b.ReportMetric(overHTTP, "evaluations/s")
-}
-
-func TestMain(m *testing.M) {
-	status := m.Run()
-	e2e.RemoveBinary()
-	os.Exit(status)
 }
 
 func startService(b *testing.B) *e2e.Server {

@@ -26,7 +26,7 @@ import (
 	"google.golang.org/grpc/credentials/insecure"
 
 	"reckon/eventstore/node/eventlog"
-	"reckon/test/e2e"
+	"reckon/test/binary"
 	"reckon/test/wait"
 )
 
@@ -149,7 +149,7 @@ type nodeProcess struct {
 }
 
 func startProcess(b *testing.B, dir string) *nodeProcess {
-	command := exec.Command(e2e.Binary(b), "node", "--init", "--data", dir, "--insecure-listen", "127.0.0.1:0")
+	command := exec.Command(binary.Reckon(b), "node", "--init", "--data", dir, "--insecure-listen", "127.0.0.1:0")
 	var said strings.Builder
 	command.Stderr = &said
 	stdout, err := command.StdoutPipe()

@@ -21,12 +21,6 @@ import (
 // oldestNode is the oldest major version of Node.js that the pinned tools run on.
 const oldestNode = 20
 
-func TestMain(m *testing.M) {
-	status := m.Run()
-	e2e.RemoveBinary()
-	os.Exit(status)
-}
-
 // description is the path of the committed openapi.json, which a test of readapi compares with the one that is served.
 func description(t *testing.T) string {
 	t.Helper()
@@ -132,6 +126,7 @@ func installNode(t *testing.T, folder string) {
 
 // TestGeneratedClients: clients made of the description compile strictly and tell the README's story.
 func TestGeneratedClients(t *testing.T) {
+	t.Parallel()
 	server := e2e.Start(t, e2e.DataFolder(t))
 	const told = "the story is told"
 	t.Run("Go", func(t *testing.T) {
@@ -163,6 +158,7 @@ var warned = regexp.MustCompile(`You have \d+ warning`)
 
 // TestLinters: redocly and spectral find neither an error nor a warning.
 func TestLinters(t *testing.T) {
+	t.Parallel()
 	needNode(t)
 	folder := copied(t, "lint")
 	installNode(t, folder)

@@ -24,7 +24,7 @@ import (
 
 	"reckon/projections/pgtest"
 	"reckon/runners/engine/enginetest"
-	"reckon/test/e2e"
+	"reckon/test/binary"
 	"reckon/test/wait"
 )
 
@@ -145,7 +145,7 @@ func (h *host) reckon(name string) {
 	for _, argument := range h.services[name].Command {
 		arguments = append(arguments, h.names.Replace(strings.ReplaceAll(argument, "0.0.0.0:", h.address(name)+":")))
 	}
-	h.start(name, h.own(name), e2e.Binary(h.t), arguments...)
+	h.start(name, h.own(name), binary.Reckon(h.t), arguments...)
 	wait.Until(h.t, "the service is ready", func() bool {
 		status, _, _ := h.get("http://"+h.address(name)+":9090/readyz", h.token())
 		return status == http.StatusOK
@@ -202,7 +202,7 @@ func (h *host) log() {
 		}
 	}
 	certificates := filepath.Join(h.folder, "secrets", "log-1")
-	h.start("log-1", append(settings, "RECKON_NODE_ADMIN_PASSWORD="+password), e2e.Binary(h.t), "node", "--init", "--secure", "--listen", h.address("log-1")+":2113",
+	h.start("log-1", append(settings, "RECKON_NODE_ADMIN_PASSWORD="+password), binary.Reckon(h.t), "node", "--init", "--secure", "--listen", h.address("log-1")+":2113",
 		"--tls-certificate", filepath.Join(certificates, "node.crt"), "--tls-key", filepath.Join(certificates, "node.key"), "--data", filepath.Join(h.folder, "log"))
 }
 
@@ -232,6 +232,7 @@ func (h *host) authority() *x509.CertPool {
 
 // TestSecrets: secrets.sh makes certificates that hold for both ends of TLS under the names and addresses of the services.
 func TestSecrets(t *testing.T) {
+	t.Parallel()
 	h := compose(t)
 	for _, name := range []string{"log-1", "log-2", "log-3", "blobs"} {
 		block, _ := pem.Decode(h.read("secrets/" + name + "/node.crt"))
@@ -266,6 +267,7 @@ func TestSecrets(t *testing.T) {
 // TestCompose: the commands and environments of the compose file's services make one installation: with a node in the place of the
 // cluster, PostgreSQL of this machine, and the containers' addresses. What only a container's engine does is not tried: images, volumes, restarts.
 func TestCompose(t *testing.T) {
+	t.Parallel()
 	h := compose(t)
 	h.database = pgtest.Database(t)
 	h.blobs()
@@ -275,7 +277,7 @@ func TestCompose(t *testing.T) {
 		h.reckon(name)
 	}
 	operate := func(stdin string, arguments ...string) string {
-		command := exec.Command(e2e.Binary(t), arguments...)
+		command := exec.Command(binary.Reckon(t), arguments...)
 		command.Env, command.Stdin = h.own("api-1"), strings.NewReader(stdin)
 		return strings.TrimSpace(string(shellOutput(t, command)))
 	}
@@ -325,7 +327,8 @@ func TestCompose(t *testing.T) {
 // TestSettingsExist: every flag and variable that docs/deploy gives the service is one of `reckon serve`, and every process of the Kubernetes
 // example has a counterpart in the compose file.
 func TestSettingsExist(t *testing.T) {
-	help := shell(t, os.Environ(), e2e.Binary(t), "serve", "--help")
+	t.Parallel()
+	help := shell(t, os.Environ(), binary.Reckon(t), "serve", "--help")
 	known := regexp.MustCompile(`--[a-z-]+|RECKON_[A-Z_]+`).FindAllString(help, -1)
 	commands := map[string]bool{}
 	for _, name := range []string{"compose.yaml", "kubernetes.yaml", "secrets.sh", "Dockerfile"} {
@@ -362,6 +365,7 @@ func TestSettingsExist(t *testing.T) {
 
 // TestKubernetes: the example is a list of whole objects, and no container has a right that it does not need.
 func TestKubernetes(t *testing.T) {
+	t.Parallel()
 	content, err := os.ReadFile(filepath.Join(folder, "kubernetes.yaml"))
 	if err != nil {
 		t.Fatal(err)

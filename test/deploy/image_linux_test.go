@@ -17,16 +17,10 @@ import (
 	"testing"
 	"time"
 
-	"reckon/test/e2e"
+	"reckon/test/binary"
 )
 
 const folder = "../../docs/deploy"
-
-func TestMain(m *testing.M) {
-	status := m.Run()
-	e2e.RemoveBinary()
-	os.Exit(status)
-}
 
 // instruction is a line of a Dockerfile.
 type instruction struct{ name, rest string }
@@ -110,7 +104,7 @@ func build(t *testing.T) container {
 			if i.rest != "--from=build /reckon /usr/local/bin/reckon" {
 				t.Fatalf("COPY %s: this reader knows only the binary", i.rest)
 			}
-			shell(t, nil, "install", "-m", "0755", e2e.Binary(t), filepath.Join(c.root, "usr/local/bin/reckon"))
+			shell(t, nil, "install", "-m", "0755", binary.Reckon(t), filepath.Join(c.root, "usr/local/bin/reckon"))
 		case "ENV":
 			c.environment = append(c.environment, strings.Fields(i.rest)...)
 		case "USER":
@@ -143,6 +137,7 @@ func shell(t *testing.T, environment []string, name string, arguments ...string)
 // TestImage: the image's instructions, followed in a root of Debian's packages, make a service that answers with no privileges, its
 // walls observed and its files unchangeable. It downloads some 100 MB, and asks for root: RECKON_TEST_IMAGE=1.
 func TestImage(t *testing.T) {
+	t.Parallel()
 	if os.Getenv("RECKON_TEST_IMAGE") == "" {
 		t.Skip("RECKON_TEST_IMAGE=1 makes a root from the Dockerfile's instructions: some minutes, 100 MB of downloads, needs root and debootstrap")
 	}

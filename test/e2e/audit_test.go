@@ -14,6 +14,7 @@ import (
 
 	"reckon/domain/audit"
 	"reckon/projections"
+	"reckon/test/binary"
 )
 
 // auditAnswer is what `reckon audit --json` prints.
@@ -36,7 +37,7 @@ type auditFinding struct {
 // audit runs the auditor on the server's data folder.
 func (s *Server) audit(arguments ...string) (auditAnswer, int) {
 	s.t.Helper()
-	command := exec.Command(Binary(s.t), append([]string{"audit", "--json", "--data", s.Data}, arguments...)...)
+	command := exec.Command(binary.Reckon(s.t), append([]string{"audit", "--json", "--data", s.Data}, arguments...)...)
 	var errs strings.Builder
 	command.Stderr = &errs
 	output, err := command.Output()
@@ -70,6 +71,7 @@ func (s *Server) mustBeClean(arguments ...string) auditAnswer {
 // TestAudit: what a real server wrote is audited beside it, over its socket and when it has ended; one bit of its log, or one value of its
 // tables, is found where it is; and what an account used is what it did.
 func TestAudit(t *testing.T) {
+	t.Parallel()
 	data := DataFolder(t)
 	server := Start(t, data, "--config", jobPlans(t, data))
 	account := server.NewAccount("audited@example.com")
@@ -134,7 +136,7 @@ func TestAudit(t *testing.T) {
 	if status != 1 || !slices.ContainsFunc(answer.Findings, func(f auditFinding) bool { return f.Kind == "log.damaged" && f.Position > 1 }) {
 		t.Errorf("a bit that was changed: %d, %+v", status, answer.Findings)
 	}
-	nothing := exec.Command(Binary(t), "audit", "--data", t.TempDir())
+	nothing := exec.Command(binary.Reckon(t), "audit", "--data", t.TempDir())
 	if output, err := nothing.CombinedOutput(); err == nil || nothing.ProcessState.ExitCode() != 2 {
 		t.Errorf("an empty folder: %v\n%s", err, output)
 	}
@@ -177,7 +179,7 @@ func damagedBlob(t *testing.T, server *Server, folder string) {
 	if err := os.Rename(folder, away); err != nil {
 		t.Fatal(err)
 	}
-	if output, err := exec.Command(Binary(t), "audit", "--data", filepath.Dir(folder)).CombinedOutput(); err == nil || !strings.Contains(string(output), "--blobs none") {
+	if output, err := exec.Command(binary.Reckon(t), "audit", "--data", filepath.Dir(folder)).CombinedOutput(); err == nil || !strings.Contains(string(output), "--blobs none") {
 		t.Errorf("without blobs: %v\n%s", err, output)
 	}
 	if err := os.Rename(away, folder); err != nil {

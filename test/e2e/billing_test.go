@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"reckon/test/binary"
 	"reckon/test/wait"
 )
 
@@ -27,7 +28,7 @@ type billingReport struct {
 // operate runs a command of an operator; stderr is what it says when it ends with 2.
 func (s *Server) operate(arguments ...string) (stdout, stderr string) {
 	s.t.Helper()
-	command := exec.Command(Binary(s.t), append(arguments, "--data", s.Data)...)
+	command := exec.Command(binary.Reckon(s.t), append(arguments, "--data", s.Data)...)
 	var out, errs bytes.Buffer
 	command.Stdout, command.Stderr = &out, &errs
 	if err := command.Run(); err != nil && command.ProcessState.ExitCode() != 2 {
@@ -39,6 +40,7 @@ func (s *Server) operate(arguments ...string) (stdout, stderr string) {
 // TestFromAQuoteToAPaidInvoice: a quote of the catalogue verifies with the script that verifies receipts, an operator's command honours
 // it unless it was changed, and the account has the plan, the invoice and its payment; closing it ends the subscription.
 func TestFromAQuoteToAPaidInvoice(t *testing.T) {
+	t.Parallel()
 	server := Start(t, DataFolder(t))
 	const email = "buyer@example.com"
 	account := server.NewAccount(email)

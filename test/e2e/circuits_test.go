@@ -40,6 +40,7 @@ func rotations(qubits, times int) jobBody {
 // TestLargeAndSmallCircuits: while one circuit of 26 qubits runs for hours a second one is queued, and fifty small ones go past both.
 // When the first has been cancelled the second runs, in the memory that all circuits are promised to take.
 func TestLargeAndSmallCircuits(t *testing.T) {
+	t.Parallel()
 	if testing.Short() {
 		t.Skip("takes 1.3 GiB of memory")
 	}

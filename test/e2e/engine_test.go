@@ -10,10 +10,12 @@ import (
 	"testing"
 
 	"reckon/runners/engine/enginetest"
+	"reckon/test/binary"
 )
 
 // TestProcessesOfAMachineShareOneEngine: with --engine a data folder has none of its own, and one that others could change is refused.
 func TestProcessesOfAMachineShareOneEngine(t *testing.T) {
+	t.Parallel()
 	shared := enginetest.Environment(t)
 	for range 2 {
 		data := t.TempDir()
@@ -37,7 +39,7 @@ func TestProcessesOfAMachineShareOneEngine(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, verb := range [][]string{{"serve", "--init", "--listen", "127.0.0.1:0", "--data", t.TempDir()}, {"engine", "install"}, {"engine", "status"}, {"engine", "test"}} {
-		output, err := exec.Command(Binary(t), append(verb, "--engine", open)...).CombinedOutput()
+		output, err := exec.Command(binary.Reckon(t), append(verb, "--engine", open)...).CombinedOutput()
 		if err == nil || !strings.Contains(string(output), "can be written to by other users") {
 			t.Errorf("%v: %v\n%s", verb, err, output)
 		}

@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"reckon/runners/engine/enginetest"
+	"reckon/test/binary"
 	"reckon/test/wait"
 )
 
@@ -60,6 +61,7 @@ func (a *Account) evaluate(t testing.TB, code, session string) evaluation {
 // TestFromNothingToAVerifiedReceipt is the main job, whole: register, evaluate,
 // verify offline with docs/verify_receipt.py, find it in history, restart.
 func TestFromNothingToAVerifiedReceipt(t *testing.T) {
+	t.Parallel()
 	data := DataFolder(t)
 	server := Start(t, data)
 	account := server.NewAccount("newcomer@example.com")
@@ -181,6 +183,7 @@ func tampered(t *testing.T, receiptFile, keysFile string) {
 
 // TestSample runs the shared sample through the HTTP API.
 func TestSample(t *testing.T) {
+	t.Parallel()
 	samples := enginetest.Samples(t)
 	data := DataFolder(t)
 	server := Start(t, data, "--config", GenerousPlans(t, data))
@@ -230,6 +233,7 @@ func plot(t *testing.T, a *Account, path string) []byte {
 }
 
 func TestSessionsKeepDefinitionsAndEnd(t *testing.T) {
+	t.Parallel()
 	data := DataFolder(t)
 	server := Start(t, data, "--config", GenerousPlans(t, data))
 	account := server.NewAccount("sessions@example.com")
@@ -271,6 +275,7 @@ func TestSessionsKeepDefinitionsAndEnd(t *testing.T) {
 
 // TestBadInput wants each refusal with its documented code and no run logged.
 func TestBadInput(t *testing.T) {
+	t.Parallel()
 	data := DataFolder(t)
 	server := Start(t, data, "--config", GenerousPlans(t, data))
 	account, other := server.NewAccount("bad@example.com"), server.NewAccount("other@example.com")
@@ -345,6 +350,7 @@ func TestBadInput(t *testing.T) {
 
 // TestThePrintedLineWorks: what `serve` prints is one command that works when it is pasted.
 func TestThePrintedLineWorks(t *testing.T) {
+	t.Parallel()
 	server := Start(t, DataFolder(t))
 	const heading = "try, in another terminal in this folder:\n"
 	wait.Until(t, "the first start names the command to try", func() bool { return strings.Contains(server.Output(), " try 'Integrate") })
@@ -365,6 +371,7 @@ func TestThePrintedLineWorks(t *testing.T) {
 }
 
 func TestRateLimit(t *testing.T) {
+	t.Parallel()
 	server := Start(t, DataFolder(t))
 	account := server.NewAccount("limit@example.com")
 	limited := false
@@ -393,11 +400,12 @@ func TestRateLimit(t *testing.T) {
 }
 
 func TestSecondServerOnOneFolder(t *testing.T) {
+	t.Parallel()
 	data := DataFolder(t)
 	first := Start(t, data)
 	elsewhere := "unix:" + filepath.Join(data, "eventstore", "node.sock")
 	for _, log := range []string{"embedded", elsewhere} {
-		output, err := exec.Command(Binary(t), "serve", "--data", data, "--listen", "127.0.0.1:0", "--eventstore", log).CombinedOutput()
+		output, err := exec.Command(binary.Reckon(t), "serve", "--data", data, "--listen", "127.0.0.1:0", "--eventstore", log).CombinedOutput()
 		var exit *exec.ExitError
 		if !errors.As(err, &exit) || exit.ExitCode() != 2 || !strings.Contains(string(output), fmt.Sprintf("in use by process %d:", first.process.Process.Pid)) {
 			t.Errorf("second server, log %s: %v\n%s", log, err, output)
@@ -406,6 +414,7 @@ func TestSecondServerOnOneFolder(t *testing.T) {
 }
 
 func TestOperatorCommands(t *testing.T) {
+	t.Parallel()
 	server := Start(t, DataFolder(t))
 	id := strings.TrimSpace(server.Command("a long password\n", "account", "create", "op@example.com", "--password-stdin"))
 	token := strings.TrimSpace(server.Command("", "account", "token", "op@example.com", "--name", "ops"))
@@ -430,8 +439,9 @@ func TestOperatorCommands(t *testing.T) {
 
 // TestHelp asks every command of the binary for help.
 func TestHelp(t *testing.T) {
+	t.Parallel()
 	for _, verb := range [][]string{{}, {"serve"}, {"try"}, {"node"}, {"account", "create"}, {"keys", "rotate"}, {"projections"}, {"engine", "install"}, {"qsim"}, {"lean", "check"}} {
-		output, err := exec.Command(Binary(t), append(verb, "--help")...).CombinedOutput()
+		output, err := exec.Command(binary.Reckon(t), append(verb, "--help")...).CombinedOutput()
 		if err != nil || !strings.Contains(string(output), "Usage: reckon") {
 			t.Errorf("reckon %v --help: %v\n%s", verb, err, output)
 		}

@@ -10,6 +10,8 @@ import (
 	"regexp"
 	"testing"
 
+	"reckon/test/binary"
+
 	"golang.org/x/sys/unix"
 )
 
@@ -40,10 +42,11 @@ func terminal(t *testing.T) (screen, end *os.File) {
 // TestAFirstInstallShowsItself: as a bar on a terminal, and as lines without escape sequences elsewhere; both say how many modules, how
 // much, and how long it took.
 func TestAFirstInstallShowsItself(t *testing.T) {
+	t.Parallel()
 	DataFolder(t) // skips where the engine cannot be installed
 	install := func(stderr *os.File) {
 		data := filepath.Join(t.TempDir(), "data")
-		command := exec.Command(Binary(t), "engine", "install", "--data", data)
+		command := exec.Command(binary.Reckon(t), "engine", "install", "--data", data)
 		command.Stderr = stderr
 		if err := command.Run(); err != nil {
 			t.Error(err)

@@ -9,7 +9,5 @@ func TestMain(m *testing.M) {
 	if errand := os.Getenv(strangerEnv); errand != "" {
 		beStranger(errand)
 	}
-	status := m.Run()
-	RemoveBinary()
-	os.Exit(status)
+	os.Exit(m.Run())
 }

@@ -15,13 +15,14 @@ import (
 	"syscall"
 	"testing"
 
+	"reckon/test/binary"
 	"reckon/test/wait"
 )
 
 // startNode runs `reckon node` until the test ends, and returns what it is ready at.
 func startNode(t *testing.T, environment []string, arguments ...string) (address string) {
 	t.Helper()
-	command := exec.Command(Binary(t), append([]string{"node", "--init"}, arguments...)...)
+	command := exec.Command(binary.Reckon(t), append([]string{"node", "--init"}, arguments...)...)
 	command.Env = append(os.Environ(), environment...)
 	output, err := command.StdoutPipe()
 	if err != nil {
@@ -44,7 +45,7 @@ func startNode(t *testing.T, environment []string, arguments ...string) (address
 // migrate runs `reckon migrate`.
 func migrate(t *testing.T, status int, arguments ...string) (stdout, stderr string) {
 	t.Helper()
-	command := exec.Command(Binary(t), append([]string{"migrate"}, arguments...)...)
+	command := exec.Command(binary.Reckon(t), append([]string{"migrate"}, arguments...)...)
 	var out, errs bytes.Buffer
 	command.Stdout, command.Stderr = &out, &errs
 	_ = command.Run() // its status is compared
@@ -67,7 +68,7 @@ type exported struct {
 // eventsOf are the events of a log by their ids, as `reckon node export` writes them.
 func eventsOf(t *testing.T, arguments ...string) map[string]*exported {
 	t.Helper()
-	output, err := exec.Command(Binary(t), append([]string{"node", "export"}, arguments...)...).Output()
+	output, err := exec.Command(binary.Reckon(t), append([]string{"node", "export"}, arguments...)...).Output()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -116,6 +117,7 @@ func (s seen) mustEqual(t *testing.T, when string, before seen) {
 // the same token sees what it saw, receipts and proofs of before verify, new work is done, the audit is clean, and the logs that were
 // left behind are refused.
 func TestMigrate(t *testing.T) {
+	t.Parallel()
 	data, kept := DataFolder(t), t.TempDir()
 	file := func(name string) string { return filepath.Join(kept, name) }
 	settings := []string{"--config", jobPlans(t, data), "--checkpoint-interval", "1s"}
@@ -183,7 +185,7 @@ func TestMigrate(t *testing.T) {
 			SHA256 string `json:"sha256"`
 		}
 	}
-	output, err := exec.Command(Binary(t), "audit", "--data", folder, "--json").Output()
+	output, err := exec.Command(binary.Reckon(t), "audit", "--data", folder, "--json").Output()
 	if err != nil {
 		t.Fatal(err, string(output))
 	}
@@ -216,7 +218,7 @@ func TestMigrate(t *testing.T) {
 	}
 	mustRefuse := func(arguments ...string) {
 		t.Helper()
-		command := exec.Command(Binary(t), arguments...)
+		command := exec.Command(binary.Reckon(t), arguments...)
 		output, err := command.CombinedOutput()
 		if err == nil || command.ProcessState.ExitCode() != 2 || !bytes.Contains(output, []byte("this log was migrated to ")) {
 			t.Errorf("reckon %v: %v\n%s", arguments, err, output)
@@ -224,7 +226,7 @@ func TestMigrate(t *testing.T) {
 	}
 	mustRefuse("serve", "--data", data, "--listen", "127.0.0.1:0")
 	for _, arguments := range [][]string{nil, {"--eventstore", plain}} { // before a server has run on the copy
-		command := exec.Command(Binary(t), append([]string{"keys", "list", "--data", data}, arguments...)...)
+		command := exec.Command(binary.Reckon(t), append([]string{"keys", "list", "--data", data}, arguments...)...)
 		if output, err := command.CombinedOutput(); err != nil {
 			t.Errorf("keys list %v: %v\n%s", arguments, err, output)
 		}
@@ -311,7 +313,7 @@ func TestMigrate(t *testing.T) {
 	}
 	mustRefuse("serve", "--data", data, "--listen", "127.0.0.1:0", "--eventstore", plain)
 	check("secure", target.String())
-	if output, err := exec.Command(Binary(t), "audit", "--data", data).CombinedOutput(); err != nil || !bytes.Contains(output, []byte("tables.of_the_copy")) || !bytes.Contains(output, []byte("\nclean:")) {
+	if output, err := exec.Command(binary.Reckon(t), "audit", "--data", data).CombinedOutput(); err != nil || !bytes.Contains(output, []byte("tables.of_the_copy")) || !bytes.Contains(output, []byte("\nclean:")) {
 		t.Errorf("the audit of the log that was left: %v\n%s", err, output)
 	}
 }
@@ -323,6 +325,7 @@ func exists(path string) bool {
 
 // TestTakenBack: a log that was migrated, and on whose copy a server has run, is opened again, and a server builds its read models from it.
 func TestTakenBack(t *testing.T) {
+	t.Parallel()
 	data := DataFolder(t)
 	folder := filepath.Join(data, "eventstore")
 	server := Start(t, data)

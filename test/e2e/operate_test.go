@@ -10,13 +10,14 @@ import (
 	"testing"
 
 	"reckon/projections"
+	"reckon/test/binary"
 	"reckon/test/browser"
 )
 
 // operatorPages runs `reckon operate` beside the server and returns the link that it prints.
 func (s *Server) operatorPages() (link string) {
 	s.t.Helper()
-	command := exec.Command(Binary(s.t), "operate", "--data", s.Data)
+	command := exec.Command(binary.Reckon(s.t), "operate", "--data", s.Data)
 	out, err := command.StdoutPipe()
 	if err = errors.Join(err, command.Start()); err != nil {
 		s.t.Fatal(err)
@@ -38,6 +39,7 @@ func (s *Server) operatorPages() (link string) {
 // appended, its stream with the state, what it led to, and a parked event, which is tried again; every page is free of barriers
 // and fits a telephone.
 func TestOperatorsPages(t *testing.T) {
+	t.Parallel()
 	b := browser.New(t)
 	data := DataFolder(t)
 	s := Start(t, data, "--config", GenerousPlans(t, data))

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"reckon/runners/engine/enginetest"
+	"reckon/test/binary"
 )
 
 // pageBlock is a block of commands of a page, marked `<!-- run -->` or with another word. Its lines that begin with "# "
@@ -59,7 +60,7 @@ func runBlocks(t *testing.T, folder string, said func() string, blocks []pageBlo
 	defer cancel()
 	shell := exec.CommandContext(ctx, "bash", "-c", edit(script.String()))
 	shell.Dir = folder
-	shell.Env = append(os.Environ(), "PATH="+filepath.Dir(Binary(t))+string(os.PathListSeparator)+os.Getenv("PATH"))
+	shell.Env = append(os.Environ(), "PATH="+filepath.Dir(binary.Reckon(t))+string(os.PathListSeparator)+os.Getenv("PATH"))
 	output, err := shell.CombinedOutput()
 	if err != nil {
 		t.Fatalf("the page's commands: %v\n%s\n%s", err, output, said())
@@ -87,16 +88,23 @@ func usualFolder(t *testing.T) (working, data string) {
 
 // TestOperating runs the blocks of docs/operating.md that are marked, which look at a log.
 func TestOperating(t *testing.T) {
+	t.Parallel()
 	folder, data := usualFolder(t)
 	blocks, _ := markedBlocks(t, "../../docs/operating.md", "run")
 	runBlocks(t, folder, Start(t, data).Output, blocks, func(commands string) string { return commands })
 }
 
 // TestDisasterDrill runs the disaster drill of docs/operating.md: log, signing key and read models are lost in turn, and come back.
-func TestDisasterDrill(t *testing.T) { runDrill(t, "drill") }
+func TestDisasterDrill(t *testing.T) {
+	t.Parallel()
+	runDrill(t, "drill")
+}
 
 // TestMigrationDrill runs the commands of docs/operating.md that move the log to another server.
-func TestMigrationDrill(t *testing.T) { runDrill(t, "migration") }
+func TestMigrationDrill(t *testing.T) {
+	t.Parallel()
+	runDrill(t, "migration")
+}
 
 func runDrill(t *testing.T, mark string) {
 	t.Helper()
@@ -120,6 +128,7 @@ func runDrill(t *testing.T, mark string) {
 
 // TestReadme runs what the README tells a newcomer to type, in one shell, against a server with the default settings.
 func TestReadme(t *testing.T) {
+	t.Parallel()
 	if output, err := exec.Command("python3", "-c", "import venv, ensurepip").CombinedOutput(); err != nil {
 		t.Skipf("needs Python with venv: %v\n%s", err, output)
 	}
@@ -139,6 +148,6 @@ func TestReadme(t *testing.T) {
 		t.Errorf("README.md has %d blocks of commands; all but the first must be marked to run, %d are", all, len(blocks))
 	}
 	runBlocks(t, folder, server.Output, blocks, func(commands string) string {
-		return replaced(t, commands, "localhost:8080", strings.TrimPrefix(server.URL, "http://"), "go run ./cmd/reckon", Binary(t))
+		return replaced(t, commands, "localhost:8080", strings.TrimPrefix(server.URL, "http://"), "go run ./cmd/reckon", binary.Reckon(t))
 	})
 }

@@ -25,6 +25,7 @@ import (
 	"time"
 
 	"reckon/runners/engine/enginetest"
+	"reckon/test/binary"
 )
 
 // How long a server may take to be ready on a slow machine, with its engine installed and if it has to install it first.
@@ -32,40 +33,6 @@ const (
 	startTimeout   = 2 * time.Minute
 	installTimeout = 10 * time.Minute
 )
-
-var (
-	buildOnce sync.Once
-	binary    string
-	buildErr  error
-)
-
-// Binary builds cmd/reckon once a test process.
-func Binary(t testing.TB) string {
-	t.Helper()
-	buildOnce.Do(func() {
-		folder, err := os.MkdirTemp("", "reckon-e2e-")
-		if err != nil {
-			buildErr = err
-			return
-		}
-		binary = filepath.Join(folder, "reckon")
-		command := exec.Command("go", "build", "-o", binary, "reckon/cmd/reckon")
-		if output, err := command.CombinedOutput(); err != nil {
-			buildErr = fmt.Errorf("build: %w\n%s", err, output)
-		}
-	})
-	if buildErr != nil {
-		t.Fatal(buildErr)
-	}
-	return binary
-}
-
-// RemoveBinary is for TestMain.
-func RemoveBinary() {
-	if binary != "" {
-		_ = os.RemoveAll(filepath.Dir(binary))
-	}
-}
 
 // DataFolder is an empty data folder whose engine is already installed.
 func DataFolder(t testing.TB) string {
@@ -149,7 +116,7 @@ func start(t testing.TB, through []string, data string, arguments ...string) *Se
 	}
 	s := &Server{Data: data, t: t, output: &lockedBuffer{}, exited: make(chan struct{})}
 	arguments = append([]string{"serve", "--init", "--data", data, "--listen", "127.0.0.1:0", "--registrations-per-hour", "1000", "--sign-ins-per-minute", "1000"}, arguments...)
-	arguments = append(append(through, Binary(t)), arguments...)
+	arguments = append(append(through, binary.Reckon(t)), arguments...)
 	s.process = exec.Command(arguments[0], arguments[1:]...)
 	s.process.Stderr = s.output
 	stdout, err := s.process.StdoutPipe()
@@ -269,7 +236,7 @@ func (s *Server) NewAccount(email string) *Account {
 // Command runs another verb of the binary on the server's data folder.
 func (s *Server) Command(stdin string, arguments ...string) string {
 	s.t.Helper()
-	command := exec.Command(Binary(s.t), append(arguments, "--data", s.Data)...)
+	command := exec.Command(binary.Reckon(s.t), append(arguments, "--data", s.Data)...)
 	command.Stdin = strings.NewReader(stdin)
 	output, err := command.CombinedOutput()
 	if err != nil {

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"reckon/test/binary"
 	"reckon/test/wait"
 )
 
@@ -19,7 +20,7 @@ const transparencyOrigin = "reckon.example/transparency"
 // startWitness runs `reckon witness` for a log until the test ends, and returns its verifier key and its address.
 func startWitness(t *testing.T, folder, logKey string) (key, address string, kill func()) {
 	t.Helper()
-	command := exec.Command(Binary(t), "witness", "--init", "--folder", folder, "--name", "witness.example/1", "--log", logKey, "--listen", "127.0.0.1:0")
+	command := exec.Command(binary.Reckon(t), "witness", "--init", "--folder", folder, "--name", "witness.example/1", "--log", logKey, "--listen", "127.0.0.1:0")
 	output, err := command.StdoutPipe()
 	if err != nil {
 		t.Fatal(err)

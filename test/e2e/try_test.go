@@ -20,6 +20,7 @@ import (
 	"reckon/domain"
 	"reckon/domain/event"
 	"reckon/eventstore"
+	"reckon/test/binary"
 	"reckon/test/wait"
 )
 
@@ -27,7 +28,7 @@ import (
 func try(t testing.TB, data, stdin string, arguments ...string) (status int, stdout, stderr string) {
 	t.Helper()
 	var out, errs bytes.Buffer
-	command := exec.Command(Binary(t), append([]string{"try", "--init", "--data", data}, arguments...)...)
+	command := exec.Command(binary.Reckon(t), append([]string{"try", "--init", "--data", data}, arguments...)...)
 	command.Stdin, command.Stdout, command.Stderr = strings.NewReader(stdin), &out, &errs
 	var exit *exec.ExitError
 	if err := command.Run(); err != nil && !errors.As(err, &exit) {
@@ -38,6 +39,7 @@ func try(t testing.TB, data, stdin string, arguments ...string) (status int, std
 
 // TestTry: what is shown of every kind of answer, with which exit status; and nothing of it stays but one account and the runs.
 func TestTry(t *testing.T) {
+	t.Parallel()
 	data := DataFolder(t)
 	server := Start(t, data, "--config", GenerousPlans(t, data))
 	plot := filepath.Join(t.TempDir(), "plot.svg")
@@ -168,6 +170,7 @@ func leavesNothing(t *testing.T, server *Server) {
 // TestTryWithoutAServer: several at once on an empty folder are all answered, by servers that they start and end in order. A session
 // needs a server that stays.
 func TestTryWithoutAServer(t *testing.T) {
+	t.Parallel()
 	data := DataFolder(t)
 	var group sync.WaitGroup
 	for i := range 4 {
@@ -193,8 +196,9 @@ func TestTryWithoutAServer(t *testing.T) {
 
 // TestTryEndsWithItsServer: an interrupted try ends the server that it has started.
 func TestTryEndsWithItsServer(t *testing.T) {
+	t.Parallel()
 	data := DataFolder(t)
-	command := exec.Command(Binary(t), "try", "--init", "While[True]", "--data", data)
+	command := exec.Command(binary.Reckon(t), "try", "--init", "While[True]", "--data", data)
 	var stderr lockedBuffer
 	command.Stderr = &stderr
 	if err := command.Start(); err != nil {
@@ -215,18 +219,19 @@ func TestTryEndsWithItsServer(t *testing.T) {
 
 // TestTryIsTheOwners: another user of the machine is let in neither by a running server nor by the folder.
 func TestTryIsTheOwners(t *testing.T) {
+	t.Parallel()
 	if os.Geteuid() != 0 {
 		t.Skip("needs root, to be another user")
 	}
 	data := DataFolder(t)
 	server := Start(t, data)
-	for _, folder := range []string{filepath.Dir(data), filepath.Dir(filepath.Dir(data)), filepath.Dir(Binary(t))} { // so that what keeps them out is not the test's doing
+	for _, folder := range []string{filepath.Dir(data), filepath.Dir(filepath.Dir(data)), filepath.Dir(binary.Reckon(t))} { // so that what keeps them out is not the test's doing
 		if err := os.Chmod(folder, 0o755); err != nil { //nolint:gosec // the other user has to come as far as this
 			t.Fatal(err)
 		}
 	}
 	for _, running := range []bool{true, false} {
-		command := exec.Command(Binary(t), "try", "--init", "1+1", "--data", data)
+		command := exec.Command(binary.Reckon(t), "try", "--init", "1+1", "--data", data)
 		command.Dir, command.Env = "/", []string{"HOME=/nonexistent"}
 		command.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: nobody, Gid: nobody}}
 		output, _ := command.CombinedOutput() // the status tells

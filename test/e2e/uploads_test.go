@@ -40,6 +40,7 @@ func full() bool { return os.Getenv("RECKON_TEST_FULL") != "" }
 // more: every upload that was acknowledged is whole in the log and in the blob
 // store, and nothing else is there.
 func TestManyUploadsAtOnce(t *testing.T) {
+	t.Parallel()
 	clients, size := 8, 4<<20
 	if full() {
 		clients, size = 50, 16<<20

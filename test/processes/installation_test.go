@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"reckon/projections/pgtest"
+	"reckon/test/binary"
 	"reckon/test/e2e"
 )
 
@@ -119,7 +120,7 @@ type process struct {
 
 // launch starts a process and waits until it is ready.
 func launch(t testing.TB, arguments ...string) (*process, error) {
-	return launchOther(t, e2e.Binary(t), arguments...)
+	return launchOther(t, binary.Reckon(t), arguments...)
 }
 
 // launchOther is launch of another binary.
@@ -141,7 +142,7 @@ func launchOther(t testing.TB, binary string, arguments ...string) (*process, er
 
 // spawn starts a process. What it prints behind "ready" is sent once.
 func spawn(t testing.TB, arguments ...string) (*process, <-chan string, error) {
-	return spawnOther(t, e2e.Binary(t), arguments...)
+	return spawnOther(t, binary.Reckon(t), arguments...)
 }
 
 func spawnOther(t testing.TB, binary string, arguments ...string) (*process, <-chan string, error) {

@@ -29,6 +29,7 @@ import (
 	"reckon/domain/receipt"
 	"reckon/eventstore"
 	"reckon/internal/keyring"
+	"reckon/test/binary"
 	"reckon/test/e2e"
 	"reckon/test/wait"
 )
@@ -46,7 +47,7 @@ func (in *installation) serve(data, roles string, flags ...string) *e2e.Server {
 // shell is an operator's shell: no setting is in its environment, and commands get no other flags than the test gives.
 func shell(t *testing.T, stdin string, arguments ...string) (status int, stdout, stderr string) {
 	t.Helper()
-	command := exec.Command(e2e.Binary(t), arguments...)
+	command := exec.Command(binary.Reckon(t), arguments...)
 	command.Env, command.Dir = []string{"HOME=" + t.TempDir(), "PATH=" + os.Getenv("PATH")}, t.TempDir()
 	var out, errs bytes.Buffer
 	command.Stdin, command.Stdout, command.Stderr = strings.NewReader(stdin), &out, &errs
@@ -164,6 +165,7 @@ func (in *installation) publishedEarlier(t *testing.T) (kid string) {
 // look, every server seals with the new key without a restart, and every receipt verifies with the published keys all the while. A server that
 // has another folder of keys says that it is not ready and evaluates nothing, until the key is copied there.
 func TestKeysAreRotatedForEveryServer(t *testing.T) {
+	t.Parallel()
 	in := install(t)
 	folder := in.setting("--keys")
 	dataOne, dataTwo, dataThree := e2e.DataFolder(t), e2e.DataFolder(t), e2e.DataFolder(t)
@@ -262,6 +264,7 @@ func credentials(email string) string {
 // TestAccountsOfCommandsAreThoseOfServers: one store of people, found with nothing but one server's data folder, beside running servers and
 // without; and it outlives every read model.
 func TestAccountsOfCommandsAreThoseOfServers(t *testing.T) {
+	t.Parallel()
 	in := install(t)
 	dataOne, dataTwo := e2e.DataFolder(t), e2e.DataFolder(t)
 	one, two := in.serve(dataOne, "api,project,react"), in.serve(dataTwo, "api")
@@ -341,6 +344,7 @@ func TestAccountsOfCommandsAreThoseOfServers(t *testing.T) {
 
 // TestTheFileOfReadModelsIsThrownAway: everything embedded in one server; and a server that is stopped is not taken to be absent.
 func TestTheFileOfReadModelsIsThrownAway(t *testing.T) {
+	t.Parallel()
 	data := e2e.DataFolder(t)
 	server := e2e.Start(t, data)
 	anna := server.NewAccount("anna@example.com")

@@ -28,12 +28,6 @@ import (
 	"reckon/test/wait"
 )
 
-func TestMain(m *testing.M) {
-	status := m.Run()
-	e2e.RemoveBinary()
-	os.Exit(status)
-}
-
 // jobView is what a test looks at of a job.
 type jobView struct {
 	JobID    string          `json:"job_id"`
@@ -93,6 +87,7 @@ func await(t *testing.T, a *e2e.Account, id string) jobView {
 // lives in another finds its variables; killing the owner ends the session, and
 // the next answer says so.
 func TestSessionsAcrossProcesses(t *testing.T) {
+	t.Parallel()
 	in := install(t)
 	in.headless("project,react")
 	one, two := in.api("api"), in.api("api")
@@ -164,6 +159,7 @@ const settleTimeout = 4 * time.Minute
 // while. Then the log must agree with every rule. RECKON_TEST_FULL=1 makes it
 // 2,000 jobs of 50 accounts.
 func TestJobsSurviveKilledRunners(t *testing.T) {
+	t.Parallel()
 	accounts, each := 10, 20
 	if os.Getenv("RECKON_TEST_FULL") != "" {
 		accounts, each = 50, 40
@@ -475,6 +471,7 @@ func (b *books) unfairness() float64 {
 // TestOperatorStopsARunner: a runner told to stop finishes or hands back what it
 // has, ends with status 0, and leaves nothing to recover.
 func TestOperatorStopsARunner(t *testing.T) {
+	t.Parallel()
 	in := install(t)
 	api := in.api("api,project,react")
 	first := in.headless("run")

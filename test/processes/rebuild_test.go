@@ -40,6 +40,7 @@ const (
 // TestKilledRebuild: a projector that is killed with kill -9 again and again while it builds every read model anew leaves the
 // rows, the checkpoints and the indexes of one that was left alone. RECKON_TEST_KILLS says how often: 5, if it is not set.
 func TestKilledRebuild(t *testing.T) {
+	t.Parallel()
 	kills := 5
 	if given := os.Getenv("RECKON_TEST_KILLS"); given != "" {
 		var err error

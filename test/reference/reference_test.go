@@ -39,6 +39,7 @@ const judgeChild = "judge"
 // Where it fails after a change of the engine, of the checker or of the data, `reckon reference build` writes what is true now; look at the
 // difference before you commit it.
 func TestBuiltIsTrue(t *testing.T) {
+	t.Parallel()
 	about, err := reference.Current()
 	if err != nil {
 		t.Fatal(err)

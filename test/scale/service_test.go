@@ -5,21 +5,15 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"os"
 	"os/exec"
 	"path/filepath"
 	"testing"
 
 	"reckon/domain/job"
+	"reckon/test/binary"
 	"reckon/test/e2e"
 	"reckon/test/wait"
 )
-
-func TestMain(m *testing.M) {
-	status := m.Run()
-	e2e.RemoveBinary()
-	os.Exit(status)
-}
 
 // counted is what `reckon node stats --json` says of a log.
 type counted struct {
@@ -51,7 +45,7 @@ func (c counted) work() Cost {
 func count(t *testing.T, s *e2e.Server) counted {
 	t.Helper()
 	folder := filepath.Join(s.Data, "eventstore")
-	stats, err := exec.Command(e2e.Binary(t), "node", "stats", "--json", "--largest", "100", "--data", folder).Output()
+	stats, err := exec.Command(binary.Reckon(t), "node", "stats", "--json", "--largest", "100", "--data", folder).Output()
 	var c counted
 	if err := errors.Join(err, json.Unmarshal(stats, &c)); err != nil {
 		t.Fatalf("%v: %s", err, stats)
@@ -62,6 +56,7 @@ func count(t *testing.T, s *e2e.Server) counted {
 // TestCostsAreWhatTheServiceWrites: the events of evaluations and jobs exactly, and their bytes within a tenth, as the real
 // service writes them; then of a mixture, and of the files.
 func TestCostsAreWhatTheServiceWrites(t *testing.T) {
+	t.Parallel()
 	data := e2e.DataFolder(t)
 	server := e2e.Start(t, data, "--config", e2e.GenerousPlans(t, data))
 	a := server.NewAccount("anna@example.com")

@@ -391,6 +391,7 @@ func redelivered(r reaction, id string) process {
 }
 
 func TestEveryInterleavingKeepsTheRules(t *testing.T) {
+	t.Parallel()
 	for name, s := range scenarios(t) {
 		t.Run(name, func(t *testing.T) {
 			s.recover = recovery(reactions)
@@ -408,6 +409,7 @@ func TestEveryInterleavingKeepsTheRules(t *testing.T) {
 
 // TestEveryReactionIsNeeded removes each reaction in turn: some scenario must then fail.
 func TestEveryReactionIsNeeded(t *testing.T) {
+	t.Parallel()
 	for i, missing := range reactions {
 		t.Run(missing.name, func(t *testing.T) {
 			var rest []reaction

@@ -156,6 +156,7 @@ func problemOf(t *testing.T, result *mcp.CallToolResult) (problem httpkit.Proble
 }
 
 func TestEvaluateAndItsResources(t *testing.T) {
+	t.Parallel()
 	s := apitest.Start(t, apitest.Options{})
 	user := s.NewUser(t)
 	eachRevision(t, func(t *testing.T, revision string) {
@@ -226,6 +227,7 @@ func read(t *testing.T, session *mcp.ClientSession, uri string) *mcp.ResourceCon
 }
 
 func TestSessionsOfTheEngineAndVerify(t *testing.T) {
+	t.Parallel()
 	s := apitest.Start(t, apitest.Options{})
 	session := connect(t, s, s.NewUser(t).Token, "2025-11-25", nil)
 	called(t, session, "evaluate", map[string]any{"expression": "x=5", "session_id": "notebook"})
@@ -241,6 +243,7 @@ func TestSessionsOfTheEngineAndVerify(t *testing.T) {
 
 // TestLookUpSymbol: the stand-in of the engine knows no ?name; what the real one says is tested in test/clients.
 func TestLookUpSymbol(t *testing.T) {
+	t.Parallel()
 	s := apitest.Start(t, apitest.Options{})
 	session := connect(t, s, s.NewUser(t).Token, "2025-11-25", nil)
 	named := func(result *mcp.CallToolResult) string {
@@ -270,6 +273,7 @@ func TestLookUpSymbol(t *testing.T) {
 const bell = `{"qubits":2,"shots":100,"seed":7,"gates":[{"gate":"h","target":0},{"gate":"cx","control":0,"target":1}]}`
 
 func TestJobs(t *testing.T) {
+	t.Parallel()
 	s := apitest.Start(t, apitest.Options{})
 	user := s.NewUser(t)
 	eachRevision(t, func(t *testing.T, revision string) {
@@ -315,6 +319,7 @@ func TestJobs(t *testing.T) {
 // TestCancelling: in the older revisions a notification cancels a call, in the newest the end of its answer. Either cancels the
 // job that the call submitted, and stops an evaluation.
 func TestCancelling(t *testing.T) {
+	t.Parallel()
 	plans := account.DefaultPlans()
 	s := apitest.Start(t, apitest.Options{Plans: plans})
 	eachRevision(t, func(t *testing.T, revision string) {
@@ -362,6 +367,7 @@ func until(t *testing.T, found func() string) string {
 
 // TestALostConnectionLeavesTheJob: before 2026-07-28 a connection that ends is no cancellation.
 func TestALostConnectionLeavesTheJob(t *testing.T) {
+	t.Parallel()
 	s := apitest.Start(t, apitest.Options{})
 	user := s.NewUser(t)
 	ctx, cancel := context.WithCancel(t.Context())
@@ -417,6 +423,7 @@ func watchedJob(t *testing.T, s *apitest.Server, user *apitest.User) string {
 
 // TestFaultsOfTheProtocol are errors of JSON-RPC in words of ours: none tells of what the service is written in.
 func TestFaultsOfTheProtocol(t *testing.T) {
+	t.Parallel()
 	s := apitest.Start(t, apitest.Options{})
 	token := s.NewUser(t).Token
 	for message, want := range map[string]struct {
@@ -516,6 +523,7 @@ func post(t *testing.T, s *apitest.Server, r *http.Request) (int, http.Header, s
 const list = `{"jsonrpc":"2.0","id":1,"method":"tools/list"}`
 
 func TestWhoMayCome(t *testing.T) {
+	t.Parallel()
 	s := apitest.Start(t, apitest.Options{})
 	user := s.NewUser(t)
 	token := user.Token
@@ -569,6 +577,7 @@ func TestWhoMayCome(t *testing.T) {
 }
 
 func TestAPublicAddress(t *testing.T) {
+	t.Parallel()
 	s := apitest.Start(t, apitest.Options{PublicURL: "https://reckon.example"})
 	token := s.NewUser(t).Token
 	for origin, want := range map[string]int{"https://reckon.example": 200, "https://reckon.example.evil.example": 403, "http://reckon.example": 403} {
@@ -582,6 +591,7 @@ func TestAPublicAddress(t *testing.T) {
 
 // TestARevokedTokenEndsTheSession: also calls that are waiting end, refused as the next request is (401), which tells the client to sign in.
 func TestARevokedTokenEndsTheSession(t *testing.T) {
+	t.Parallel()
 	s := apitest.Start(t, apitest.Options{})
 	eachRevision(t, func(t *testing.T, revision string) {
 		user := s.NewUser(t)
@@ -612,6 +622,7 @@ func TestARevokedTokenEndsTheSession(t *testing.T) {
 
 // TestRefusals: what a route refuses is a tool's error with the route's code; what breaks the protocol is an error of it.
 func TestRefusals(t *testing.T) {
+	t.Parallel()
 	s := apitest.Start(t, apitest.Options{})
 	user, stranger := s.NewUser(t), s.NewUser(t)
 	foreign := stranger.Evaluate(t, "1+1").OK(t).JSON["run_id"]
@@ -680,6 +691,7 @@ func wireCode(err error) int64 {
 
 // TestLimitsAreTheRoutes: calls count with requests over HTTP.
 func TestLimitsAreTheRoutes(t *testing.T) {
+	t.Parallel()
 	plans := account.DefaultPlans()
 	plans[0].PerMinute = 3
 	s := apitest.Start(t, apitest.Options{Plans: plans})
@@ -698,6 +710,7 @@ func TestLimitsAreTheRoutes(t *testing.T) {
 // TestToolsAreTheRoutes: every tool has schemas of its own, without references outside them and, for what models send, without
 // alternatives at the top, which models' interfaces refuse.
 func TestToolsAreTheRoutes(t *testing.T) {
+	t.Parallel()
 	s := apitest.Start(t, apitest.Options{})
 	session := connect(t, s, s.NewUser(t).Token, mcpapi.Revisions()[0], nil)
 	var names []string
@@ -754,6 +767,7 @@ func decode(t *testing.T, text string) (v any) {
 }
 
 func TestPrompts(t *testing.T) {
+	t.Parallel()
 	s := apitest.Start(t, apitest.Options{})
 	eachRevision(t, func(t *testing.T, revision string) {
 		session := connect(t, s, s.NewUser(t).Token, revision, nil)
@@ -788,6 +802,7 @@ func TestPrompts(t *testing.T) {
 
 // TestNoticesOfLists: nothing changes while a process runs, so that no client is kept waiting for a change.
 func TestNoticesOfLists(t *testing.T) {
+	t.Parallel()
 	s := apitest.Start(t, apitest.Options{})
 	meta := `"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}}`
 	status, _, body := post(t, s, request(t, t.Context(), s, s.NewUser(t).Token, `{"jsonrpc":"2.0","id":1,"method":"subscriptions/listen","params":{`+meta+`,"notifications":{"toolsListChanged":true}}}`,

@@ -14,6 +14,7 @@ import (
 // TestBuilderKeepsRecordsWithoutPayload builds a log with removed payloads, and another one of
 // that: both verify, are served and take appends.
 func TestBuilderKeepsRecordsWithoutPayload(t *testing.T) {
+	t.Parallel()
 	root := t.TempDir()
 	first, second := filepath.Join(root, "first"), filepath.Join(root, "second")
 	var records []Linked
@@ -85,6 +86,7 @@ func TestBuilderKeepsRecordsWithoutPayload(t *testing.T) {
 
 // TestBuilderRefuses what no log holds; what was made is removed.
 func TestBuilderRefuses(t *testing.T) {
+	t.Parallel()
 	good := Record{Stream: "s", ID: uuid.New(), Type: "t"}
 	with := func(change func(*Record)) Record {
 		r := good

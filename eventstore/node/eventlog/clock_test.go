@@ -56,6 +56,7 @@ func firstVisible(t *testing.T, l *Log, stream string) uint64 {
 
 // A clock that is wrong for a moment stamps no event years ahead, and expires nothing.
 func TestClockThatJumpsForAMoment(t *testing.T) {
+	t.Parallel()
 	for _, jump := range []time.Duration{10 * years, -10 * years, 2 * time.Hour, -2 * time.Hour} {
 		clock := newHandClock()
 		l := openLog(t, Options{Clock: clock.Now, elapsed: clock.monotonic})
@@ -79,6 +80,7 @@ func TestClockThatJumpsForAMoment(t *testing.T) {
 
 // A clock that keeps to what it jumped to is believed.
 func TestClockThatWasSet(t *testing.T) {
+	t.Parallel()
 	clock := newHandClock()
 	l := openLog(t, Options{Clock: clock.Now, elapsed: clock.monotonic})
 	stampOf(t, l)
@@ -92,6 +94,7 @@ func TestClockThatWasSet(t *testing.T) {
 
 // Small steps, as of a time server, are followed; stamps do not decrease.
 func TestClockThatIsCorrected(t *testing.T) {
+	t.Parallel()
 	clock := newHandClock()
 	l := openLog(t, Options{Clock: clock.Now, elapsed: clock.monotonic})
 	clock.advance(30 * time.Minute)
@@ -111,6 +114,7 @@ func TestClockThatIsCorrected(t *testing.T) {
 // A log that was started with a clock ten years ahead stamps events so. Once the clock was
 // set right, streams with $maxAge show what is young, and events are stamped rightly again.
 func TestEventStampedYearsAhead(t *testing.T) {
+	t.Parallel()
 	options := inMemory(Options{Dir: t.TempDir()})
 	run := func(clock *handClock, use func(l *Log)) {
 		t.Helper()
@@ -162,6 +166,7 @@ func TestEventStampedYearsAhead(t *testing.T) {
 
 // $maxAge follows the clock, not the newest stamp.
 func TestMaxAge(t *testing.T) {
+	t.Parallel()
 	clock := newHandClock()
 	l := openLog(t, Options{Clock: clock.Now, elapsed: clock.monotonic})
 	mustAppend(t, l, "s", Any(), event("a"), event("b"))

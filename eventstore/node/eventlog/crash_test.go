@@ -71,6 +71,7 @@ func checkPromises(t *testing.T, l *Log, promised []promise, refused []uuid.UUID
 // Every call of the file system is refused in turn, once or from then on: nothing that was
 // acknowledged is lost, no more is accepted after a doubt, the log closes, and opens again.
 func TestEveryRefusedCall(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		name    string
 		err     error
@@ -153,6 +154,7 @@ func TestEveryRefusedCall(t *testing.T) {
 
 // The power fails before every call of the file system in turn.
 func TestPowerFailureBeforeEveryCall(t *testing.T) {
+	t.Parallel()
 	for call := 1; ; call++ {
 		for round := range uint64(4) {
 			random := rand.New(rand.NewPCG(uint64(call), round))
@@ -200,6 +202,7 @@ func TestPowerFailureBeforeEveryCall(t *testing.T) {
 // Nothing a reader saw, and nothing acknowledged, may be missing after the power fails at
 // any moment while several write.
 func TestPowerFailureUnderWriters(t *testing.T) {
+	t.Parallel()
 	files, index := newFaultyFiles(), vfs.NewCrashableMem()
 	dir := t.TempDir()
 	l := openLog(t, Options{Dir: dir, files: files, indexFiles: index, segmentBytes: 20_000})

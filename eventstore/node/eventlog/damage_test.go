@@ -86,6 +86,7 @@ func (o Options) in(dir string) Options {
 
 // Every byte of every file is changed in turn, and both readers name the place.
 func TestEveryFlippedByteIsLocated(t *testing.T) {
+	t.Parallel()
 	files, frames := smallLog(t)
 	dir := onDisk(t, files)
 	if byNode, byFolder := findDamage(t, dir, files); byNode != nil || byFolder != nil {
@@ -130,6 +131,7 @@ func cloneFiles(files map[string][]byte) map[string][]byte {
 // Every record is taken out in turn, and put in place of another; every file is removed
 // and cut at every record.
 func TestEveryMissingRecordIsLocated(t *testing.T) {
+	t.Parallel()
 	files, frames := smallLog(t)
 	expect := func(what string, with map[string][]byte, position uint64) {
 		t.Helper()
@@ -175,6 +177,7 @@ func TestEveryMissingRecordIsLocated(t *testing.T) {
 
 // A record is changed so that its checksum, its payload hash and its own link are right.
 func TestForgedRecordsBreakTheChain(t *testing.T) {
+	t.Parallel()
 	files, frames := smallLog(t)
 	for _, f := range frames {
 		b := bytes.Clone(files[f.file])
@@ -216,6 +219,7 @@ func linkBefore(t *testing.T, files map[string][]byte, frames []frameAt, f frame
 // A running log finds records that were changed on the disk behind its back when it reads
 // them: it serves the others, takes no more appends, and closes.
 func TestDamageWhileRunning(t *testing.T) {
+	t.Parallel()
 	dir, disk := t.TempDir(), newFaultyFiles()
 	l := openLog(t, Options{Dir: dir, files: disk})
 	for i := range 9 {
@@ -274,6 +278,7 @@ func placeOf(t *testing.T, l *Log, position uint64) place {
 // An index that was changed, with all of its checksums right, is noticed by what it leads
 // to: no wrong event is served or written, and the next start builds it again.
 func TestWrongIndexIsNoticedAndRebuilt(t *testing.T) {
+	t.Parallel()
 	for name, c := range map[string]struct {
 		change func(l *Log) error
 		notice func(l *Log, view *View) error
@@ -434,6 +439,7 @@ func appendCold(l *Log, _ *View) error {
 
 // The files of an index may be damaged in any way: the log opens, and is whole.
 func TestDamagedIndexFilesAreRebuilt(t *testing.T) {
+	t.Parallel()
 	original := t.TempDir()
 	writeOnDisk := func(dir string) {
 		l, err := Open(Options{Dir: dir, verify: never})
@@ -525,6 +531,7 @@ func TestDamagedIndexFilesAreRebuilt(t *testing.T) {
 // A payload that was taken out of a record leaves positions, revisions and the chain as
 // they were, for the node, the folder's verification and the script.
 func TestRemovedPayloadKeepsTheChain(t *testing.T) {
+	t.Parallel()
 	files, frames := smallLog(t)
 	dir := onDisk(t, files)
 	before, err := VerifyFolder(t.Context(), dir, nil)

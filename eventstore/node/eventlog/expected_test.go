@@ -4,6 +4,7 @@ import "testing"
 
 // The rows and columns of the protocol's expected-revision table.
 func TestExpectedRevisionTable(t *testing.T) {
+	t.Parallel()
 	type row struct {
 		any, noStream, exists, equal, below, above verdict
 	}
@@ -47,6 +48,7 @@ func TestExpectedRevisionTable(t *testing.T) {
 }
 
 func TestDeletionTable(t *testing.T) {
+	t.Parallel()
 	never := streamState{head: head{last: -1}}
 	exists := streamState{head: head{last: 4}}
 	soft := streamState{head: head{last: 4}, hasMetadata: true, metadata: Metadata{TruncateBefore: DeletedBefore}}
@@ -84,6 +86,7 @@ func TestDeletionTable(t *testing.T) {
 }
 
 func TestMetadata(t *testing.T) {
+	t.Parallel()
 	for text, want := range map[string]Metadata{
 		`{"$maxCount":3,"$maxAge":10,"$tb":7,"custom":[1]}`: {MaxCount: 3, MaxAgeSeconds: 10, TruncateBefore: 7},
 		`{"$tb":9223372036854775807}`:                       {TruncateBefore: DeletedBefore},

@@ -17,6 +17,7 @@ import (
 // A head file that is older than the newest segment's end, as after a power failure, and an
 // end that is missing: the index proves that more was acknowledged.
 func TestIndexProvesALossAtTheEnd(t *testing.T) {
+	t.Parallel()
 	write := func(t *testing.T, appends int, o Options) {
 		t.Helper()
 		l, err := Open(o)
@@ -79,6 +80,7 @@ func TestIndexProvesALossAtTheEnd(t *testing.T) {
 // Verification, copies and scans see the same in a folder on the disk, and in one that a node
 // has verification sees nothing wrong.
 func TestVerifyLooksAtTheEndOfTheIndex(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	l, err := Open(Options{Dir: dir, verify: never})
 	if err != nil {
@@ -132,6 +134,7 @@ func TestVerifyLooksAtTheEndOfTheIndex(t *testing.T) {
 
 // A folder that was left by a power failure is copied with what its head file does not name yet.
 func TestCopyAfterAPowerFailure(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	l, err := Open(Options{Dir: dir, verify: never})
 	if err != nil {
@@ -159,6 +162,7 @@ func TestCopyAfterAPowerFailure(t *testing.T) {
 
 // What is damaged in its headers or names is right up to the damage, and every command says so.
 func TestHowFarADamagedLogIsRight(t *testing.T) {
+	t.Parallel()
 	files, frames := smallLog(t)
 	var names []string
 	bases := map[string]uint64{} // of the last record before each segment
@@ -215,6 +219,7 @@ func TestHowFarADamagedLogIsRight(t *testing.T) {
 
 // What lies behind the newest record is said.
 func TestVerifySaysWhatLiesBehindTheEnd(t *testing.T) {
+	t.Parallel()
 	files, frames := smallLog(t)
 	name := frames[len(frames)-1].file
 	for _, behind := range [][]byte{make([]byte, 700), files[name][frames[len(frames)-1].offset:], []byte("RKEV")} {
@@ -230,6 +235,7 @@ func TestVerifySaysWhatLiesBehindTheEnd(t *testing.T) {
 // A folder or a file in the place of the other is named with what to do about it; an index
 // that is a file is built again.
 func TestWrongKindsOfFiles(t *testing.T) {
+	t.Parallel()
 	files, frames := smallLog(t)
 	for name, change := range map[string]func(dir string) error{
 		"HEAD is a folder": func(dir string) error {
@@ -273,6 +279,7 @@ func TestWrongKindsOfFiles(t *testing.T) {
 
 // Every refusal of the system has its own next step.
 func TestRefusalsSayWhatToDo(t *testing.T) {
+	t.Parallel()
 	for errno, says := range map[error]string{
 		syscall.ENOSPC: "free space", syscall.EMFILE: "ulimit -n", syscall.EROFS: "read-only", syscall.EACCES: "user who runs the node", syscall.EIO: "check the disk", syscall.EISDIR: "move it",
 	} {
@@ -286,6 +293,7 @@ func TestRefusalsSayWhatToDo(t *testing.T) {
 
 // A segment that was made under another name is named as it is called now.
 func TestErrorsNameTheFileAsItIs(t *testing.T) {
+	t.Parallel()
 	f, err := writeNew(diskFiles{}, filepath.Join(t.TempDir(), "file"), []byte("x"))
 	if err != nil {
 		t.Fatal(err)
@@ -301,6 +309,7 @@ func TestErrorsNameTheFileAsItIs(t *testing.T) {
 // A copy goes to no folder of the log; one that fails leaves nothing, and one that was killed
 // is made again.
 func TestCopiesThatFail(t *testing.T) {
+	t.Parallel()
 	files, frames := smallLog(t)
 	dir := onDisk(t, files)
 	link := filepath.Join(t.TempDir(), "link")
@@ -354,6 +363,7 @@ func TestCopiesThatFail(t *testing.T) {
 // A disk that is full while the index is built again is the one thing that is said, and the
 // next start builds the index.
 func TestReindexOnAFullDisk(t *testing.T) {
+	t.Parallel()
 	for after := range 40 {
 		disk := &fullDisk{FS: vfs.NewMem()}
 		files, frames := smallLog(t)

@@ -15,6 +15,7 @@ import (
 
 // The script that docs/log-format.md names reads the files by that page alone.
 func TestScriptVerifiesTheFiles(t *testing.T) {
+	t.Parallel()
 	python, err := exec.LookPath("python3")
 	if err != nil {
 		t.Skip("no python3")
@@ -70,6 +71,7 @@ func TestScriptVerifiesTheFiles(t *testing.T) {
 // The script and the node say the same of what lies at the end of a log: records that are there twice, cut, or changed, behind
 // what HEAD names or before it. Both name the position of the newest record that is right.
 func TestScriptAndNodeAgreeOnTheEnd(t *testing.T) {
+	t.Parallel()
 	python, err := exec.LookPath("python3")
 	if err != nil {
 		t.Skip("no python3")

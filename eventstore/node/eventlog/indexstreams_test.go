@@ -61,6 +61,7 @@ func listed(records []Record) map[string][]Record {
 }
 
 func TestIndexStreams(t *testing.T) {
+	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		o := inMemory(Options{Dir: tempDir(t), segmentBytes: 2000})
 		open := func() *Log {
@@ -197,6 +198,7 @@ func sameList(t *rapid.T, l *Log, stream string, want []Record) {
 
 // TestIndexStreamsAreNotWritten: nobody writes to an index stream or deletes it; its metadata can be written, for it says who may read.
 func TestIndexStreamsAreNotWritten(t *testing.T) {
+	t.Parallel()
 	l := openLog(t, Options{})
 	mustAppend(t, l, "a-1", Any(), event("1"))
 	for _, stream := range []string{"$ce-a", "$et-noted", "$category-a", "$bc-x", "$streams", "$ce-nothing"} {
@@ -226,6 +228,7 @@ func TestIndexStreamsAreNotWritten(t *testing.T) {
 
 // TestIndexStreamsWake: who waits for an index stream is woken by what it lists, and by nothing else.
 func TestIndexStreamsWake(t *testing.T) {
+	t.Parallel()
 	l := openLog(t, Options{})
 	watches := map[string]*Watch{}
 	for _, stream := range []string{"$ce-a", "$et-noted", "$bc-k", "$streams", "$category-a", "$ce-b"} {

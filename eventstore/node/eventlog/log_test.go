@@ -86,6 +86,7 @@ func all(t testing.TB, l *Log) []Record {
 }
 
 func TestFirstEventNamesTheLog(t *testing.T) {
+	t.Parallel()
 	l := openLog(t, Options{})
 	first := all(t, l)[0]
 	var identity Identity
@@ -98,6 +99,7 @@ func TestFirstEventNamesTheLog(t *testing.T) {
 }
 
 func TestReopenKeepsEverything(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	l, err := Open(Options{Dir: dir})
 	if err != nil {
@@ -138,6 +140,7 @@ func TestReopenKeepsEverything(t *testing.T) {
 }
 
 func TestFolderInUse(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	l := openLog(t, Options{Dir: dir})
 	_, err := Open(Options{Dir: dir})
@@ -156,6 +159,7 @@ func TestFolderInUse(t *testing.T) {
 
 // A folder that has lost all but its index is not taken for a new one.
 func TestSegmentsAreGone(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	l, err := Open(Options{Dir: dir})
 	if err != nil {
@@ -178,6 +182,7 @@ func TestSegmentsAreGone(t *testing.T) {
 
 // A folder of the format before the first release had its records in the folder "log".
 func TestOldFolderIsRefused(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	if err := os.Mkdir(filepath.Join(dir, "log"), 0o700); err != nil {
 		t.Fatal(err)
@@ -208,6 +213,7 @@ func waitForHead(t *testing.T, l *Log, watch *Watch, position uint64) {
 
 // A write that waits for a group must not be decided twice, and its outcome must hold.
 func TestWritesThatReadTheirOwnGroup(t *testing.T) {
+	t.Parallel()
 	l := openLog(t, Options{})
 	first, second := event("1"), event("2")
 	var pending []*Pending
@@ -242,6 +248,7 @@ func TestWritesThatReadTheirOwnGroup(t *testing.T) {
 }
 
 func TestRefusedRequests(t *testing.T) {
+	t.Parallel()
 	l := openLog(t, Options{})
 	ctx := context.Background()
 	big := event("x")
@@ -272,6 +279,7 @@ func TestRefusedRequests(t *testing.T) {
 }
 
 func TestRecentWindowIsBounded(t *testing.T) {
+	t.Parallel()
 	r := newRecentIDs(recentRecords)
 	ids := make([]uuid.UUID, 3*recentRecords)
 	for i := range ids {

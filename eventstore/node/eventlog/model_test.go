@@ -547,6 +547,7 @@ func sameRecords(a, b []Record) bool {
 }
 
 func TestModel(t *testing.T) {
+	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		dir := tempDir(t)
 		files := newFaultyFiles()

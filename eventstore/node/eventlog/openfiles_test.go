@@ -15,6 +15,7 @@ import (
 // TestTheNextSegmentWaitsForFiles: where no more files can be open, appends go on in the newest segment up to
 // a bound; the next one is made when they can.
 func TestTheNextSegmentWaitsForFiles(t *testing.T) {
+	t.Parallel()
 	files, logged, dir := newFaultyFiles(), &lines{}, t.TempDir()
 	refuse := func(yes bool) {
 		files.mu.Lock()
@@ -66,6 +67,7 @@ func TestTheNextSegmentWaitsForFiles(t *testing.T) {
 
 // TestASegmentDoesNotGrowForEver: at lateSegments times its size the log takes no more appends, and says what to do.
 func TestASegmentDoesNotGrowForEver(t *testing.T) {
+	t.Parallel()
 	files := newFaultyFiles()
 	l := openLog(t, Options{files: files, segmentBytes: 2000})
 	files.mu.Lock()
@@ -85,6 +87,7 @@ func TestASegmentDoesNotGrowForEver(t *testing.T) {
 
 // TestASegmentThatHasItsNameIsNotMadeAgain: a file that cannot be opened when the next segment is there already ends the appends.
 func TestASegmentThatHasItsNameIsNotMadeAgain(t *testing.T) {
+	t.Parallel()
 	files := newFaultyFiles()
 	l := openLog(t, Options{files: files, segmentBytes: 2000})
 	files.mu.Lock()
@@ -108,6 +111,7 @@ func TestASegmentThatHasItsNameIsNotMadeAgain(t *testing.T) {
 
 // TestSealedSegmentsDoNotStayOpen: a log that grows has no more files open than it keeps.
 func TestSealedSegmentsDoNotStayOpen(t *testing.T) {
+	t.Parallel()
 	kept := keptSegments
 	keptSegments = func() int { return 2 }
 	t.Cleanup(func() { keptSegments = kept })

@@ -81,6 +81,7 @@ func losses(l *Log) map[string]struct {
 
 // No append is acknowledged that is in no file of the folder.
 func TestAppendsAfterAFileIsGone(t *testing.T) {
+	t.Parallel()
 	for name := range losses(diskLogClosed(t)) {
 		t.Run(name, func(t *testing.T) {
 			l := diskLog(t, Options{Dir: t.TempDir(), watchEvery: time.Hour})
@@ -123,6 +124,7 @@ func diskLogClosed(t *testing.T) *Log {
 
 // A file that is gone is noticed while nothing is appended or read.
 func TestWatchNoticesAFileThatIsGone(t *testing.T) {
+	t.Parallel()
 	for name := range losses(diskLogClosed(t)) {
 		t.Run(name, func(t *testing.T) {
 			l := diskLog(t, Options{Dir: t.TempDir(), watchEvery: time.Millisecond})
@@ -144,6 +146,7 @@ func TestWatchNoticesAFileThatIsGone(t *testing.T) {
 
 // An orderly end says that a file is gone.
 func TestCloseNoticesAFileThatIsGone(t *testing.T) {
+	t.Parallel()
 	for name := range losses(diskLogClosed(t)) {
 		l := diskLog(t, Options{Dir: t.TempDir(), watchEvery: time.Hour})
 		loss := losses(l)[name]
@@ -160,6 +163,7 @@ func TestCloseNoticesAFileThatIsGone(t *testing.T) {
 // A sealed segment that is gone is damage to whoever reads it, and to the verification in
 // the background, though it may be open still.
 func TestSealedSegmentGone(t *testing.T) {
+	t.Parallel()
 	for _, opened := range []bool{false, true} {
 		for _, by := range []string{"read", "verification", "background"} {
 			how := never
@@ -213,6 +217,7 @@ func TestSealedSegmentGone(t *testing.T) {
 
 // A sealed segment that is missing or has another length is found by the start.
 func TestStartChecksSealedSegments(t *testing.T) {
+	t.Parallel()
 	for name, change := range map[string]func(path string) error{
 		"removed": os.Remove,
 		"cut":     func(path string) error { return os.Truncate(path, 900) },
@@ -233,6 +238,7 @@ func TestStartChecksSealedSegments(t *testing.T) {
 
 // A segment that is missing is found by the start though the one before it has the same size, or was scavenged.
 func TestStartMissesASegmentLikeTheOneBefore(t *testing.T) {
+	t.Parallel()
 	for _, scavenged := range []bool{false, true} {
 		l, err := Open(Options{Dir: t.TempDir(), verify: never, segmentBytes: 1500})
 		if err != nil {
@@ -270,6 +276,7 @@ func TestStartMissesASegmentLikeTheOneBefore(t *testing.T) {
 // Damage of an old record that was found is remembered by the next start, until the record is
 // restored, or the operator says that they want the others.
 func TestDamageIsRemembered(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	l := diskLog(t, Options{Dir: dir})
 	s := (*l.segments.Load())[0]
@@ -339,6 +346,7 @@ func flipIn(t *testing.T, s *segment, at place) {
 // Damage that is found while a log is served for reading is named, logged once, and remembered beside the first, also in the
 // same segment, and none is forgotten while another one is mended.
 func TestAllDamageIsRemembered(t *testing.T) {
+	t.Parallel()
 	for _, finder := range []string{"reader", "background"} {
 		l := diskLog(t, Options{Dir: t.TempDir()})
 		dir, segments := l.dir, *l.segments.Load()
@@ -469,6 +477,7 @@ func readPagesOver(t *testing.T, l *Log, damaged []uint64) {
 
 // When all that was found is mended, damage that nobody has met is found before the log takes appends.
 func TestMendedLogIsReadWhole(t *testing.T) {
+	t.Parallel()
 	l := diskLog(t, Options{Dir: t.TempDir()})
 	segments := *l.segments.Load()
 	first, second := placeOf(t, l, 2), placeOf(t, l, segments[1].base+2)
@@ -498,6 +507,7 @@ func TestMendedLogIsReadWhole(t *testing.T) {
 
 // A segment that is removed while the log is served for reading, or between two starts, is logged and remembered.
 func TestSegmentGoneOverDamage(t *testing.T) {
+	t.Parallel()
 	for _, whileOpen := range []bool{true, false} {
 		l := diskLogClosed(t)
 		segments := *l.segments.Load()
@@ -625,6 +635,7 @@ func readOverDamage(t *testing.T, dir string, position uint64) {
 
 // Without its index a log with known damage cannot be opened, and the index that is there is not thrown away.
 func TestKnownDamageWithoutAnIndex(t *testing.T) {
+	t.Parallel()
 	l := diskLogClosed(t)
 	segments := *l.segments.Load()
 	change := func() {
@@ -658,6 +669,7 @@ func TestKnownDamageWithoutAnIndex(t *testing.T) {
 
 // A segment whose header is that of another one is named by the position that belongs there.
 func TestSegmentWithAnotherHeader(t *testing.T) {
+	t.Parallel()
 	for what, from := range map[string]func(*testing.T, segmentList) string{
 		"the first segment of the log": func(_ *testing.T, l segmentList) string { return l[0].path },
 		"a segment of another log":     func(t *testing.T, _ segmentList) string { return (*diskLogClosed(t).segments.Load())[0].path },
@@ -687,6 +699,7 @@ func TestSegmentWithAnotherHeader(t *testing.T) {
 
 // The holder of a folder is named, or is another process when nobody knows which.
 func TestFolderInUseNamesTheHolder(t *testing.T) {
+	t.Parallel()
 	l := diskLog(t, Options{Dir: t.TempDir()})
 	defer func() { _ = l.Close() }()
 	path := filepath.Join(l.dir, "LOCK")

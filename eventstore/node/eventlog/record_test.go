@@ -27,6 +27,7 @@ func anyRecord(t *rapid.T) Record {
 }
 
 func TestRecordRoundTrip(t *testing.T) {
+	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		r := anyRecord(t)
 		salt := [saltBytes]byte(rapid.SliceOfN(rapid.Byte(), saltBytes, saltBytes).Draw(t, "salt"))
@@ -46,6 +47,7 @@ func TestRecordRoundTrip(t *testing.T) {
 }
 
 func TestEveryChangedByteIsNoticed(t *testing.T) {
+	t.Parallel()
 	r := Record{Position: 7, Stream: "s", Revision: 3, ID: uuid.New(), Type: "t", JSON: true, CreatedTicks: 9, Metadata: []byte("m"), Data: []byte("data")}
 	previous := sha256.Sum256(nil)
 	encoded, _ := appendRecord(nil, &r, true, [saltBytes]byte{1, 2, 3}, previous)

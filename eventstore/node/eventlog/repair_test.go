@@ -32,6 +32,7 @@ type repairModel struct {
 // names a place in a damaged segment; once anybody was told of damage no append is acknowledged until that segment is restored,
 // whatever is restored, read or started meanwhile; and when all are restored the log is as it was.
 func TestDamageAndRepair(t *testing.T) {
+	t.Parallel()
 	root := t.TempDir()
 	n := 0
 	rapid.Check(t, func(t *rapid.T) {

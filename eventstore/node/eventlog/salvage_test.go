@@ -66,6 +66,7 @@ func covers(t interface{ Fatalf(string, ...any) }, original, links map[uint64][3
 // Every byte of every file is changed in turn: the record that has it is left out and named, and no other; what is wrong with
 // a header or the head file costs no record.
 func TestSalvageOfEveryFlippedByte(t *testing.T) {
+	t.Parallel()
 	for _, of := range []func(*testing.T) (map[string][]byte, []frameAt){smallLog, scavengedLog} {
 		files, frames := of(t)
 		dir := onDisk(t, files)
@@ -114,6 +115,7 @@ func TestSalvageOfEveryFlippedByte(t *testing.T) {
 
 // Whatever happens to the files, what a salvage gives are records of the log, in order, and it ends.
 func TestSalvageOfAnyDamage(t *testing.T) {
+	t.Parallel()
 	files, frames := smallLog(t)
 	dir := onDisk(t, files)
 	original, _ := salvaged(t, dir, 0)
@@ -171,6 +173,7 @@ func TestSalvageOfAnyDamage(t *testing.T) {
 
 // Records that a client has put into the data of an event are not taken for the log's own when the record that has them is damaged.
 func TestSalvageOfARecordWithinARecord(t *testing.T) {
+	t.Parallel()
 	for _, behind := range []int{0, 3} {
 		dir := t.TempDir()
 		l := diskLog(t, Options{Dir: dir})

@@ -126,6 +126,7 @@ func correlated(t testing.TB, l *Log) (links []string) {
 // What is hidden goes from the files, what is shown stays byte for byte, an anchor made before
 // verifies after, and the log is backed up, restored, built again and read by the script.
 func TestScavenge(t *testing.T) {
+	t.Parallel()
 	dir, files := t.TempDir(), newFaultyFiles()
 	l := openLog(t, Options{Dir: dir, files: files, segmentBytes: 3000})
 	fillForScavenge(t, l)
@@ -188,6 +189,7 @@ func TestScavenge(t *testing.T) {
 
 // Metadata that makes visible again what was scavenged shows what is left.
 func TestScavengedEventsDoNotComeBack(t *testing.T) {
+	t.Parallel()
 	l := openLog(t, Options{segmentBytes: 1500})
 	setMetadata(t, l, "s", `{"$maxCount":3}`)
 	for i := range 40 {
@@ -230,6 +232,7 @@ func TestScavengedEventsDoNotComeBack(t *testing.T) {
 // Every call of the file system is refused in turn while the log is scavenged, and the power
 // fails before it: nothing but payloads is lost, appends go on, and the next scavenge ends it.
 func TestScavengeThatIsInterrupted(t *testing.T) {
+	t.Parallel()
 	dir, original := t.TempDir(), newFaultyFiles()
 	options := func(files *faultyFiles, index vfs.FS) Options {
 		return inMemory(Options{Dir: dir, files: files, indexFiles: index, segmentBytes: 3000})
@@ -312,6 +315,7 @@ func TestScavengeThatIsInterrupted(t *testing.T) {
 
 // Readers, writers and verifications go on while the log is scavenged, again and again.
 func TestScavengeBesideReadersAndWriters(t *testing.T) {
+	t.Parallel()
 	l := openLog(t, Options{Dir: t.TempDir(), segmentBytes: 20_000, files: diskFiles{}})
 	setMetadata(t, l, "s", `{"$maxCount":5}`)
 	ctx, cancel := context.WithCancel(t.Context())
@@ -383,6 +387,7 @@ func TestScavengeBesideReadersAndWriters(t *testing.T) {
 
 // A scavenged segment with many landmarks is read at any place, forwards and backwards.
 func TestReadsOfAScavengedSegment(t *testing.T) {
+	t.Parallel()
 	l := openLog(t, Options{segmentBytes: 10 * landmarkBytes})
 	random := rand.New(rand.NewPCG(3, 4))
 	setMetadata(t, l, "a", `{"$maxCount":1}`)
@@ -434,6 +439,7 @@ func landmarksOf(s *segment) (known []landmark, err error) {
 
 // Every byte of a scavenged log is changed in turn, and both readers name the place.
 func TestDamageOfAScavengedSegment(t *testing.T) {
+	t.Parallel()
 	dir, disk := t.TempDir(), newFaultyFiles()
 	l, err := Open(inMemory(Options{Dir: dir, files: disk, segmentBytes: 1200}))
 	if err != nil {
@@ -472,6 +478,7 @@ func TestDamageOfAScavengedSegment(t *testing.T) {
 // A backup of a log whose newest segment is a scavenged one, as after a loss that was given
 // up, begins another segment and goes on.
 func TestScavengedNewestSegment(t *testing.T) {
+	t.Parallel()
 	dir, files := t.TempDir(), newFaultyFiles()
 	l, err := Open(inMemory(Options{Dir: dir, files: files, segmentBytes: 3000}))
 	if err != nil {
@@ -513,6 +520,7 @@ func TestScavengedNewestSegment(t *testing.T) {
 
 // A scavenge stops when it is told to, is alone, and says when the disk has no room.
 func TestScavengeLimits(t *testing.T) {
+	t.Parallel()
 	l := openLog(t, Options{segmentBytes: 3000})
 	fillForScavenge(t, l)
 	ctx, cancel := context.WithCancel(t.Context())

@@ -101,6 +101,7 @@ func (l *lines) count() int {
 // more appends, is read as before, says so once, and closes. The next start, with
 // space on the disk, has everything.
 func TestFullDiskDuringAFlush(t *testing.T) {
+	t.Parallel()
 	disk, said := &fullDisk{FS: vfs.NewMem()}, &lines{}
 	options := inMemory(Options{Dir: t.TempDir(), indexFiles: disk, Logger: slog.New(said)})
 	l, err := Open(options)
@@ -146,6 +147,7 @@ func TestFullDiskDuringAFlush(t *testing.T) {
 
 // The writer fills the index while the disk takes nothing of it: it ends all the same.
 func TestFullDiskWhileTheWriterWaitsForTheIndex(t *testing.T) {
+	t.Parallel()
 	disk := &fullDisk{FS: vfs.NewMem()}
 	l, err := Open(inMemory(Options{Dir: t.TempDir(), indexFiles: disk}))
 	if err != nil {
@@ -174,6 +176,7 @@ func TestFullDiskWhileTheWriterWaitsForTheIndex(t *testing.T) {
 // A disk that is full at the start refuses it, whether the index is there or must be built,
 // and nothing is left behind that a later start could not use.
 func TestFullDiskAtTheStart(t *testing.T) {
+	t.Parallel()
 	for _, built := range []bool{true, false} {
 		disk := &fullDisk{FS: vfs.NewMem()}
 		options := inMemory(Options{Dir: t.TempDir(), indexFiles: disk})
@@ -211,6 +214,7 @@ func TestFullDiskAtTheStart(t *testing.T) {
 // The storage library's logger must not end the process: whatever it calls fatal ends the
 // taking of appends and the goroutine it was called on.
 func TestLibraryThatGivesUpDoesNotEndTheProcess(t *testing.T) {
+	t.Parallel()
 	options := inMemory(Options{Dir: t.TempDir()})
 	l, err := Open(options)
 	if err != nil {
@@ -240,6 +244,7 @@ func TestLibraryThatGivesUpDoesNotEndTheProcess(t *testing.T) {
 
 // A new version of the storage library must not change the format of folders by itself.
 func TestStorageFormatIsNamed(t *testing.T) {
+	t.Parallel()
 	l := openLog(t, Options{})
 	if got := l.index.FormatMajorVersion(); got != storageFormat {
 		t.Errorf("the index has format %s, want %s", got, storageFormat)
@@ -248,6 +253,7 @@ func TestStorageFormatIsNamed(t *testing.T) {
 
 // After a crash the index holds what it had written, and the rest comes from the segments.
 func TestIndexCatchesUp(t *testing.T) {
+	t.Parallel()
 	dir, files := t.TempDir(), newFaultyFiles()
 	index := vfs.NewCrashableMem()
 	l := openLog(t, Options{Dir: dir, files: files, indexFiles: index, segmentBytes: 3000})
@@ -281,6 +287,7 @@ func TestIndexCatchesUp(t *testing.T) {
 
 // The log verifies itself again and again, and says when.
 func TestVerificationInTheBackground(t *testing.T) {
+	t.Parallel()
 	l := openLog(t, Options{verify: &verification{pause: time.Millisecond, bytesPerSecond: math.MaxInt32}})
 	mustAppend(t, l, "s", Any(), event("1"))
 	wait.Until(t, "three passes over two records", func() bool {
@@ -290,6 +297,7 @@ func TestVerificationInTheBackground(t *testing.T) {
 }
 
 func TestVerificationInTheBackgroundFindsDamage(t *testing.T) {
+	t.Parallel()
 	disk := newFaultyFiles()
 	l := openLog(t, Options{files: disk, verify: &verification{delay: time.Millisecond, pause: time.Millisecond, bytesPerSecond: math.MaxInt32}})
 	for i := range 5 {
@@ -308,6 +316,7 @@ func TestVerificationInTheBackgroundFindsDamage(t *testing.T) {
 
 // A sealed segment is never written again.
 func TestSealedSegmentsNeverChange(t *testing.T) {
+	t.Parallel()
 	dir, files := t.TempDir(), newFaultyFiles()
 	options := inMemory(Options{Dir: dir, files: files, segmentBytes: 1500})
 	sealed := map[string]string{}
@@ -337,6 +346,7 @@ func TestSealedSegmentsNeverChange(t *testing.T) {
 }
 
 func TestMetadataKeysAreMatchedExactly(t *testing.T) {
+	t.Parallel()
 	for text, want := range map[string]Metadata{
 		`{"$maxCount":2}`:                       {MaxCount: 2},
 		`{"$MAXCOUNT":2,"$maxcount":3,"$TB":4}`: {},

@@ -60,6 +60,7 @@ func readThrough(ctx context.Context, view *View) error {
 // records are served, no more appends are taken, and a start that meets the byte is refused. When
 // the disk gives the byte again, all is as it was.
 func TestEveryUnreadableRecordIsLocated(t *testing.T) {
+	t.Parallel()
 	for _, scavenged := range []bool{false, true} {
 		files, frames := smallLog(t)
 		if scavenged {
@@ -173,6 +174,7 @@ func scavengedLog(t *testing.T) (files map[string][]byte, frames []frameAt) {
 // What the disk gives when it is asked again proves itself: a page is served, or its reader is
 // told to read again, and appends go on.
 func TestReadThatMayPass(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		name    string
 		err     error

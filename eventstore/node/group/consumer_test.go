@@ -10,6 +10,7 @@ import (
 
 // TestMeasured: a consumer's newest acknowledgements are measured, from the delivery, each by the one that had it then.
 func TestMeasured(t *testing.T) {
+	t.Parallel()
 	now := time.Unix(0, 0)
 	g := New(now, Settings{Strategy: RoundRobin, MessageTimeout: time.Hour, HistoryBuffer: 1, ReadBatch: 1, Measured: true}, None, 0)
 	c := g.Join(now, 1)
@@ -32,6 +33,7 @@ func TestMeasured(t *testing.T) {
 }
 
 func TestNothingIsMeasuredUnasked(t *testing.T) {
+	t.Parallel()
 	now := time.Unix(0, 0)
 	g := New(now, Settings{Strategy: RoundRobin, MessageTimeout: time.Hour, HistoryBuffer: 1, ReadBatch: 1}, None, 0)
 	c := g.Join(now, 1)

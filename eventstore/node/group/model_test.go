@@ -350,6 +350,7 @@ func (w *world) makeDurable(final bool, meanwhile func()) {
 }
 
 func TestGroupAgainstTheWorld(t *testing.T) {
+	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		w := &world{
 			t: t, now: time.Unix(1_000_000, 0), checkpoint: None, delivered: map[int64]bool{}, done: map[int64]bool{}, replayed: map[int64]bool{},

@@ -29,6 +29,7 @@ func environment(pairs ...string) func(string) string {
 }
 
 func TestWanted(t *testing.T) {
+	t.Parallel()
 	const endpoint, traces = "OTEL_EXPORTER_OTLP_ENDPOINT", "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT"
 	for name, c := range map[string]struct {
 		environment []string
