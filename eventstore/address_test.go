@@ -12,6 +12,7 @@ import (
 	"reckon/eventstore"
 	"reckon/eventstore/node"
 	"reckon/eventstore/storetest"
+	"reckon/test/need"
 )
 
 // TestUnguardedServersAreRefused: before anything is sent to them.
@@ -60,7 +61,7 @@ func TestASocketOfOthersIsRefused(t *testing.T) {
 	}
 	refused(t, "unix:"+filepath.Join(open, node.SocketName), "where other users")
 	if os.Geteuid() != 0 {
-		t.Skip("only root can give a folder or a socket away")
+		need.Root(t)
 	}
 	const nobody = 65534
 	folder := t.TempDir()

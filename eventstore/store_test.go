@@ -22,6 +22,7 @@ import (
 	"reckon/eventstore"
 	"reckon/eventstore/node"
 	"reckon/eventstore/storetest"
+	"reckon/test/need"
 )
 
 var quiet = slog.New(slog.DiscardHandler)
@@ -89,7 +90,7 @@ func inDocker(t *testing.T) string {
 		err = pool.Client.Ping()
 	}
 	if err != nil {
-		t.Skipf("no real server: set RECKON_TEST_EVENTSTORE or run Docker (%v)", err)
+		need.Skip(t, fmt.Sprintf("a real server or Docker (%v)", err), "RECKON_TEST_EVENTSTORE=esdb://… make test")
 	}
 	container, err := pool.Run("eventstore/eventstore", "24.10", []string{"EVENTSTORE_INSECURE=true", "EVENTSTORE_MEM_DB=true", "EVENTSTORE_RUN_PROJECTIONS=System", "EVENTSTORE_START_STANDARD_PROJECTIONS=true"})
 	if err != nil {

@@ -24,6 +24,7 @@ import (
 	"reckon/projections"
 	"reckon/projections/engine"
 	"reckon/projections/projectiontest"
+	"reckon/test/sweep"
 )
 
 // drawLog draws a log of one account's runs, checks, jobs and certificates, by two agents, at times in any order on both sides of
@@ -290,9 +291,7 @@ func TestBurstsAreRead(t *testing.T) {
 // TestTheWindowCutsNoBurst: the newest activities select bursts, and each is whole.
 func TestTheWindowCutsNoBurst(t *testing.T) {
 	t.Parallel()
-	if testing.Short() {
-		t.Skip("5,000 activities one by one, and nothing at the same time")
-	}
+	sweep.Only(t, "5,000 activities one by one, and nothing at the same time")
 	projectiontest.Databases(t, projections.Open, func(t *testing.T, db *bun.DB) {
 		bursts := projections.New(db, nil).Bursts
 		offsets := []time.Duration{-100 * time.Minute, -50 * time.Minute}

@@ -170,7 +170,7 @@ func testKit(pkg string) bool {
 }
 
 // forTestKits are the packages under test/ that import nothing of the house.
-var forTestKits = []string{"test/wait"}
+var forTestKits = []string{"test/need", "test/sweep", "test/wait"}
 
 func rule(pkg string) (key string, may []string) {
 	for key = pkg; ; key = key[:strings.LastIndex(key, "/")] {
@@ -412,6 +412,25 @@ func TestTestsDoNotSleep(t *testing.T) {
 			}
 			if x, ok := call.X.(*ast.Ident); ok && x.Name == "time" && call.Sel.Name == "Sleep" {
 				t.Errorf("%s calls time.Sleep: use wait.Until for a condition, wait.Pace for a simulated client's own pace", s.file)
+			}
+			return true
+		})
+	}
+}
+
+// TestSkipsNameACommand: whoever reads the list of what was skipped reads there what would run it. rapid's own T and fuzz targets skip inputs, not tests.
+func TestSkipsNameACommand(t *testing.T) {
+	inputs := []string{"eventstore/node/group/model_test.go", "runners/fair/schedule_test.go", "domain/mathml/mathml_test.go", "commands/jobs_test.go", "readapi/readapi_test.go", "domain/receipt/receipt_test.go"}
+	for _, s := range sources(t) {
+		if s.pkg == "test/need" || slices.Contains(inputs, s.file) {
+			continue
+		}
+		ast.Inspect(s.tree, func(n ast.Node) bool {
+			if call, ok := n.(*ast.CallExpr); ok {
+				method, ok := call.Fun.(*ast.SelectorExpr)
+				if ok && (method.Sel.Name == "Skipf" || method.Sel.Name == "SkipNow" || method.Sel.Name == "Skip" && len(call.Args) == 1) {
+					t.Errorf("%s skips by %s: use package test/need or test/sweep, which name the command that runs it", s.file, method.Sel.Name)
+				}
 			}
 			return true
 		})

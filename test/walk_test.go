@@ -10,15 +10,15 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"reckon/test/sweep"
 )
 
 // TestWalkOfProjections builds the repository with the code of docs/projections.md, and no other, and runs the page's test. Nothing is written
 // into the tree: the go command is given the files as an overlay.
 func TestWalkOfProjections(t *testing.T) {
 	t.Parallel()
-	if testing.Short() {
-		t.Skip("builds the read side anew")
-	}
+	sweep.Only(t, "it builds the read side anew")
 	page, err := os.ReadFile("../docs/projections.md")
 	if err != nil {
 		t.Fatal(err)

@@ -20,6 +20,9 @@ import (
 	runs "reckon/domain/run"
 	"reckon/eventstore"
 	"reckon/internal/config"
+	"reckon/test/need"
+	"reckon/test/python"
+	"reckon/test/sweep"
 )
 
 // appendRuns appends runs of an account to the log of a data folder, each so many minutes after noon, and returns the
@@ -130,21 +133,19 @@ func TestBurstsOfTheLog(t *testing.T) {
 
 	t.Run("check_bursts.py", func(t *testing.T) {
 		script := pageScript(t, "check_bursts.py")
-		out, err := runPython(t, python(t), script, exported)
+		out, err := runPython(t, need.Program(t, "python3", "python3"), script, exported)
 		if err != nil || strings.TrimSpace(out) != "6 activities in 4 bursts, as derived here" {
 			t.Errorf("%s, %v", out, err)
 		}
 		moved := strings.Replace(exported, "12:09:00", "12:05:30", 1) // within the gap: the file's bursts are not those of its times
-		if out, err := runPython(t, python(t), script, moved); err == nil || !strings.Contains(out, "the file says") {
+		if out, err := runPython(t, need.Program(t, "python3", "python3"), script, moved); err == nil || !strings.Contains(out, "the file says") {
 			t.Errorf("a wrong file: %s, %v", out, err)
 		}
 	})
 	t.Run("plot_bursts.py", func(t *testing.T) {
-		if testing.Short() {
-			t.Skip("installs pandas and matplotlib, once a machine")
-		}
+		sweep.Only(t, "it installs pandas and matplotlib, once a machine")
 		picture := filepath.Join(t.TempDir(), "bursts.png")
-		out, err := runPython(t, python(t, "pandas==3.1.1", "matplotlib==3.11.2"), pageScript(t, "plot_bursts.py"), exported, picture)
+		out, err := runPython(t, python.With(t, "pandas==3.1.1\nmatplotlib==3.11.2\n"), pageScript(t, "plot_bursts.py"), exported, picture)
 		if err != nil || strings.Count(out, "\n") != 5 || !strings.Contains(out, "minutes") {
 			t.Errorf("%s, %v", out, err)
 		}
@@ -181,34 +182,6 @@ func runPython(t *testing.T, interpreter, script, content string, more ...string
 	}
 	out, err := exec.CommandContext(t.Context(), interpreter, append([]string{script, file}, more...)...).CombinedOutput()
 	return string(out), err
-}
-
-// python is an interpreter with these packages, made once a machine; without packages the system's.
-func python(t *testing.T, packages ...string) string {
-	t.Helper()
-	if len(packages) == 0 {
-		path, err := exec.LookPath("python3")
-		if err != nil {
-			t.Skip("python3 is absent")
-		}
-		return path
-	}
-	cache, err := os.UserCacheDir()
-	if err != nil {
-		t.Fatal(err)
-	}
-	folder := filepath.Join(cache, "reckon", "burst-plots")
-	interpreter := filepath.Join(folder, "bin", "python")
-	if exec.Command(interpreter, "-c", "import pandas, matplotlib").Run() == nil {
-		return interpreter
-	}
-	if output, err := exec.Command("python3", "-m", "venv", "--clear", folder).CombinedOutput(); err != nil {
-		t.Skipf("needs Python with venv: %v\n%s", err, output)
-	}
-	if output, err := exec.Command(interpreter, append([]string{"-m", "pip", "install", "--quiet", "--disable-pip-version-check"}, packages...)...).CombinedOutput(); err != nil {
-		t.Skipf("needs %v from PyPI: %v\n%s", packages, err, output)
-	}
-	return interpreter
 }
 
 // TestTheCSVHasEveryField: an analyst's file holds what a timeline holds.

@@ -30,7 +30,10 @@ func (s *service) claimFolder(ctx context.Context) error {
 		}
 		return errors.Join(err, folder.Close())
 	}
-	s.life.Add(lifecycle.Part{Name: "data folder", Stop: func(context.Context) error { return folder.Close() }})
+	s.life.Add(lifecycle.Part{Name: "data folder", Stop: func(context.Context) error {
+		_ = unix.Flock(int(folder.Fd()), unix.LOCK_UN) // a process that is just being started has a copy of the descriptor until its exec
+		return folder.Close()
+	}})
 	return nil
 }
 

@@ -10,20 +10,22 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
 
 	"reckon/domain/lean/check"
 	"reckon/test/binary"
+	"reckon/test/need"
 )
 
 // hungry are exports whose check takes any amount of memory, each in another way.
 var hungry = map[string]func(t *testing.T, w *bufio.Writer){
 	"many expressions": func(t *testing.T, w *bufio.Writer) {
-		prelude, err := os.ReadFile(filepath.Join("..", "..", "..", "shared", "data", "lean-exports", "accept", "init-prelude.ndjson"))
+		prelude, err := os.ReadFile(need.Shared(t, "lean-exports", "accept", "init-prelude.ndjson"))
 		if err != nil {
-			t.Skip("needs the shared exports in ../shared/data/lean-exports")
+			t.Fatal(err)
 		}
 		_, _ = w.Write(prelude)
 		// Nat.rec (fun acc => acc) (fun n ih acc => ih (Nat.succ acc)) 100000000 0 = 1, by reflexivity.
@@ -130,6 +132,51 @@ func numbered(base int, text string) string {
 	return text
 }
 
+// asMeasured makes this test's binary run a program and write the program's peak of resident memory, in KiB, to the file this variable names.
+// The system counts for a process the memory of the one that started it (getrusage(2): it was a copy), which must therefore be small.
+const asMeasured = "RUN_MEASURED"
+
+func runMeasured(file string, arguments []string) int {
+	command := exec.Command(arguments[0], arguments[1:]...)
+	command.Stdout, command.Stderr = os.Stdout, os.Stderr
+	err := command.Run()
+	if command.ProcessState == nil {
+		_, _ = fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	if err := os.WriteFile(file, fmt.Append(nil, command.ProcessState.SysUsage().(*syscall.Rusage).Maxrss), 0o600); err != nil {
+		_, _ = fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	return command.ProcessState.ExitCode()
+}
+
+// measured is a program whose peak of memory peakMiB tells once it has ended.
+func measured(t *testing.T, arguments ...string) *exec.Cmd {
+	t.Helper()
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	command := exec.CommandContext(t.Context(), self, arguments...)
+	command.Env = append(os.Environ(), asMeasured+"="+filepath.Join(t.TempDir(), "peak"))
+	return command
+}
+
+func peakMiB(t *testing.T, command *exec.Cmd) int64 {
+	t.Helper()
+	_, file, _ := strings.Cut(command.Env[len(command.Env)-1], "=")
+	text, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	kib, err := strconv.ParseInt(string(text), 10, 64)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return kib >> 10
+}
+
 // The bound is on the memory of the whole process, as the system counts it. A check that needs more ends with a report.
 func TestLeanCheckStaysWithinItsMemory(t *testing.T) {
 	t.Parallel()
@@ -150,14 +197,14 @@ func TestLeanCheckStaysWithinItsMemory(t *testing.T) {
 				if err := errors.Join(w.Flush(), file.Close()); err != nil {
 					t.Fatal(err)
 				}
-				cmd := exec.Command(program, "lean", "check", "--all", "--json", "--quiet", "--memory-mib", fmt.Sprint(bound), path)
+				cmd := measured(t, program, "lean", "check", "--all", "--json", "--quiet", "--memory-mib", fmt.Sprint(bound), path)
 				cmd.Stderr = os.Stderr
 				out, err := cmd.Output()
 				var report check.Report
 				if jsonErr := json.Unmarshal(out, &report); jsonErr != nil || cmd.ProcessState.ExitCode() != 2 || report.Verdict != check.Inconclusive || report.Refusal == nil {
 					t.Fatalf("%v %v: %.500s", err, jsonErr, out)
 				}
-				peak := cmd.ProcessState.SysUsage().(*syscall.Rusage).Maxrss >> 10
+				peak := peakMiB(t, cmd)
 				t.Logf("%d MiB at most: %s", peak, report.Refusal.Message)
 				if peak > int64(bound) {
 					t.Errorf("%d MiB were used", peak)

@@ -9,6 +9,8 @@ import (
 	"syscall"
 	"testing"
 
+	"reckon/test/need"
+
 	"golang.org/x/sys/unix"
 )
 
@@ -47,7 +49,7 @@ func openTerminal(t *testing.T) (controller, terminal *os.File) {
 	t.Helper()
 	controller, err := os.OpenFile("/dev/ptmx", os.O_RDWR|syscall.O_NOCTTY, 0)
 	if err != nil {
-		t.Skip("this machine has no pseudo-terminals: ", err)
+		need.Skip(t, fmt.Sprintf("pseudo-terminals (%v)", err), "make test, where /dev/ptmx can be opened")
 	}
 	t.Cleanup(func() { _ = controller.Close() })
 	number, err := unix.IoctlGetInt(int(controller.Fd()), unix.TIOCGPTN)

@@ -5,6 +5,8 @@ import (
 	"math"
 	"testing"
 	"unsafe"
+
+	"reckon/test/need"
 )
 
 func TestKernelCallLayout(t *testing.T) {
@@ -49,7 +51,7 @@ func kernelsAgree[F float, B uint32 | uint64](t *testing.T, at func(instructionS
 		}
 	}
 	if detect() == noSIMD {
-		t.Skip("this processor has neither AVX2 nor AVX-512")
+		need.Skip(t, "a processor with AVX2 or AVX-512", "make test, on one")
 	}
 	for level := avx2; level <= detect(); level++ {
 		for targets := range maxTargets + 1 {

@@ -6,31 +6,15 @@ import (
 	"errors"
 	"math"
 	"os"
-	"path/filepath"
 	"testing"
+
+	"reckon/test/need"
 )
 
 // referenceFile finds the shared data folder beside the repository.
 func referenceFile(t *testing.T, name string) []byte {
 	t.Helper()
-	root, err := os.Getwd()
-	if err != nil {
-		t.Fatal(err)
-	}
-	for {
-		if _, err := os.Stat(filepath.Join(root, "go.mod")); err == nil {
-			break
-		}
-		if filepath.Dir(root) == root {
-			t.Fatal("no go.mod above the test")
-		}
-		root = filepath.Dir(root)
-	}
-	shared := filepath.Join(root, "..", "shared", "data")
-	if _, err := os.Stat(shared); errors.Is(err, os.ErrNotExist) {
-		t.Skip("the shared data folder is absent")
-	}
-	data, err := os.ReadFile(filepath.Join(shared, name))
+	data, err := os.ReadFile(need.Shared(t, name))
 	if err != nil {
 		t.Fatal(err)
 	}

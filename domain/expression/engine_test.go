@@ -8,9 +8,10 @@ import (
 	"flag"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"strings"
 	"testing"
+
+	"reckon/test/need"
 )
 
 // The comparison with the engine has two stores, both made by
@@ -129,28 +130,18 @@ func TestEngineSample(t *testing.T) {
 // sharedFile reads a file of ../shared/data beside the repository, or skips the test where there is none.
 func sharedFile(t *testing.T, name string) string {
 	t.Helper()
-	root, err := filepath.Abs(".")
-	for err == nil {
-		if _, missing := os.Stat(filepath.Join(root, "go.mod")); missing == nil {
-			break
-		}
-		if root == filepath.Dir(root) {
-			t.Fatal("no go.mod above the test")
-		}
-		root = filepath.Dir(root)
-	}
-	content, err := os.ReadFile(filepath.Join(root, "..", "shared", "data", name))
+	content, err := os.ReadFile(need.Shared(t, name))
 	if err != nil {
-		t.Skipf("the shared data is not here: %v", err)
+		t.Fatal(err)
 	}
 	return string(content)
 }
 
 // TestEngineLive asks the engine itself about every stored text.
 func TestEngineLive(t *testing.T) {
-	python := os.Getenv("RECKON_TEST_ENGINE")
+	python := os.Getenv("RECKON_TEST_ENGINE_PYTHON")
 	if python == "" {
-		t.Skip("set RECKON_TEST_ENGINE to a python that has the engine to compare with it live")
+		need.Skip(t, "a Python that has the engine", "RECKON_TEST_ENGINE_PYTHON=~/.cache/reckon/engine-…/bin/python go test ./domain/expression")
 	}
 	texts := inputs(t)
 	answers := askEngine(t, python, texts)
@@ -242,9 +233,9 @@ func store(t *testing.T, texts, answers []string) {
 
 // TestEngineLiveSource: what Source prints, the engine reads as we do, for every text it reads as we do in the first place.
 func TestEngineLiveSource(t *testing.T) {
-	python := os.Getenv("RECKON_TEST_ENGINE")
+	python := os.Getenv("RECKON_TEST_ENGINE_PYTHON")
 	if python == "" {
-		t.Skip("set RECKON_TEST_ENGINE to a python that has the engine to compare with it live")
+		need.Skip(t, "a Python that has the engine", "RECKON_TEST_ENGINE_PYTHON=~/.cache/reckon/engine-…/bin/python go test ./domain/expression")
 	}
 	var trees []*Expr
 	var sources []string

@@ -3,6 +3,8 @@ package expression
 import (
 	"os"
 	"testing"
+
+	"reckon/test/need"
 )
 
 func TestExplicit(t *testing.T) {
@@ -60,9 +62,9 @@ func second(_ *Expr, tree string) string { return tree }
 // TestEngineLiveExplicit asks the engine about every stored text with its products written out: those that it reads as we do
 // stay so, and what users of mathematics write is read as we do too.
 func TestEngineLiveExplicit(t *testing.T) {
-	python := os.Getenv("RECKON_TEST_ENGINE")
+	python := os.Getenv("RECKON_TEST_ENGINE_PYTHON")
 	if python == "" {
-		t.Skip("set RECKON_TEST_ENGINE to a python that has the engine to compare with it live")
+		need.Skip(t, "a Python that has the engine", "RECKON_TEST_ENGINE_PYTHON=~/.cache/reckon/engine-…/bin/python go test ./domain/expression")
 	}
 	var texts []string
 	for _, c := range readComparisons(t, goldenFile) {

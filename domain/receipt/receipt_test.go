@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
@@ -14,6 +13,7 @@ import (
 
 	"reckon/domain/keys"
 	"reckon/domain/receipt"
+	"reckon/test/need"
 )
 
 func testKey() ed25519.PrivateKey {
@@ -26,10 +26,7 @@ func testKey() ed25519.PrivateKey {
 
 // TestVectors compares with vectors made by Python's json and an independent Ed25519.
 func TestVectors(t *testing.T) {
-	raw, err := os.ReadFile(filepath.Join("..", "..", "..", "shared", "data", "receipt_vectors_sample.json"))
-	if errors.Is(err, os.ErrNotExist) {
-		t.Skip("shared data is not here: receipt_vectors_sample.json")
-	}
+	raw, err := os.ReadFile(need.Shared(t, "receipt_vectors_sample.json"))
 	if err != nil {
 		t.Fatal(err)
 	}

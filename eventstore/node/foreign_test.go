@@ -9,6 +9,8 @@ import (
 	"os/exec"
 	"runtime"
 	"testing"
+
+	"reckon/test/need"
 )
 
 // childSocket makes this test binary a client of that socket instead of a test.
@@ -27,7 +29,7 @@ func runClient(path string) {
 func TestClientsOfOtherProcessesAreCounted(t *testing.T) {
 	t.Parallel()
 	if runtime.GOOS != "linux" {
-		t.Skip("this system does not tell whose a connection is")
+		need.Skip(t, "a system that tells whose a connection is", "make test, on Linux")
 	}
 	n, err := Open(Config{Dir: t.TempDir()})
 	if err != nil {

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"reckon/test/need"
 	"reckon/test/wait"
 )
 
@@ -52,7 +53,7 @@ func (c *child) openFiles(t *testing.T) int {
 	t.Helper()
 	files, err := os.ReadDir(fmt.Sprintf("/proc/%d/fd", c.command.Process.Pid))
 	if err != nil {
-		t.Skip("needs /proc")
+		need.Skip(t, "Linux's /proc", "make test, on Linux")
 	}
 	return len(files)
 }

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"reckon/internal/disk"
+	"reckon/test/need"
 )
 
 // TestRoom: a file system is full when less than MinimumRoom is free. A small one is mounted where the test may do that.
@@ -21,7 +22,7 @@ func TestRoom(t *testing.T) {
 		t.Errorf("a folder that is not there: %v", err)
 	}
 	if err := syscall.Mount("tmpfs", folder, "tmpfs", 0, fmt.Sprintf("size=%d", 4*disk.MinimumRoom)); err != nil {
-		t.Skipf("a small file system cannot be mounted: %v", err)
+		need.Skip(t, fmt.Sprintf("the right to mount a small disk (%v)", err), "sudo make test")
 	}
 	t.Cleanup(func() { _ = syscall.Unmount(folder, 0) })
 	if err := disk.CheckRoom(folder); err != nil {

@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"reckon/internal/private"
+	"reckon/test/need"
 )
 
 const stranger = 65534
@@ -121,7 +122,7 @@ func TestAFolderOthersCouldReplaceIsRefused(t *testing.T) {
 // TestPrograms: what others may read but not change is accepted, and nothing else.
 func TestPrograms(t *testing.T) {
 	if os.Geteuid() != 0 {
-		t.Skip("needs root, to make what belongs to others")
+		need.Root(t)
 	}
 	folder := filepath.Join(t.TempDir(), "engine")
 	if err := private.CheckPrograms(folder); !errors.Is(err, fs.ErrNotExist) {
@@ -158,7 +159,7 @@ func TestAGroupsFolder(t *testing.T) {
 
 func TestWhatIsAnotherUsersIsRefused(t *testing.T) {
 	if os.Geteuid() != 0 {
-		t.Skip("only root can give things away")
+		need.Root(t)
 	}
 	root := t.TempDir()
 	must(t, os.Chmod(root, 0o777|fs.ModeSticky))

@@ -110,7 +110,10 @@ func (e *ForgottenError) Error() string {
 }
 
 // Close lets another process open the folder.
-func (s *Server) Close() error { return s.lock.Close() }
+func (s *Server) Close() error {
+	_ = unix.Flock(int(s.lock.Fd()), unix.LOCK_UN) // a process that is just being started has a copy of the descriptor until its exec
+	return s.lock.Close()
+}
 
 // Key is the witness's verifier key.
 func (s *Server) Key() string { return s.signer.String() }

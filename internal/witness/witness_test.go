@@ -24,6 +24,7 @@ import (
 	"reckon/domain/event"
 	"reckon/domain/transparency"
 	"reckon/internal/witness"
+	"reckon/test/need"
 )
 
 const origin, name = "reckon.example/transparency", "witness.example/1"
@@ -512,7 +513,7 @@ func TestAnotherImplementation(t *testing.T) {
 	t.Log("log:", logVerifier())
 	given := os.Getenv("RECKON_TEST_WITNESS")
 	if given == "" {
-		t.Skip("needs a witness of another implementation in RECKON_TEST_WITNESS")
+		need.Skip(t, "a witness of another implementation", "RECKON_TEST_WITNESS=/path/of/it go test ./internal/witness")
 	}
 	peer, err := witness.ParsePeer(given)
 	if err != nil {

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"reckon/test/need"
 )
 
 // Freezable is a private server, of one test, whose processes can be stopped: then connections stay open and are made, and
@@ -24,7 +26,7 @@ func NewFreezable(t testing.TB) *Freezable {
 	t.Helper()
 	ours, err := private()
 	if err != nil {
-		t.Skipf("no PostgreSQL to freeze: install its server (%v)", err)
+		need.Skip(t, fmt.Sprintf("a PostgreSQL server of its own (%v)", err), "apt-get install postgresql")
 	}
 	f := &Freezable{t: t, cluster: ours}
 	t.Cleanup(func() {

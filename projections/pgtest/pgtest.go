@@ -25,6 +25,7 @@ import (
 	"testing"
 	"time"
 
+	"reckon/test/need"
 	"reckon/test/wait"
 
 	"github.com/google/uuid"
@@ -40,7 +41,7 @@ func Database(t testing.TB) string {
 	running, err := server()
 	base := running.address
 	if err != nil {
-		t.Skipf("no PostgreSQL: set RECKON_TEST_POSTGRES or install its server (%v)", err)
+		need.Skip(t, fmt.Sprintf("PostgreSQL (%v)", err), "apt-get install postgresql, or RECKON_TEST_POSTGRES=postgres://… make test")
 	}
 	name := "t" + strings.ReplaceAll(uuid.NewString(), "-", "")
 	execute(t, base, "CREATE DATABASE "+name)

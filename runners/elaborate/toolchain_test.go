@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"reckon/commands"
+	"reckon/test/need"
 )
 
 // TestMain lets the test binary be the jail, as the service's binary is.
@@ -29,7 +30,7 @@ const exported = `{"meta":{"format":{"version":"3.1.0"}}}` + "\n"
 func standIn(t *testing.T, change func(*Options)) *Toolchain {
 	t.Helper()
 	if runtime.GOOS != "linux" {
-		t.Skip("elaboration needs Linux")
+		need.Skip(t, "Linux, for the walls of elaboration", "make test, on Linux")
 	}
 	root := filepath.Join(t.TempDir(), "toolchain")
 	if err := os.CopyFS(root, os.DirFS(filepath.Join("testdata", "standin"))); err != nil {
@@ -192,7 +193,7 @@ func TestRealToolchain(t *testing.T) {
 	t.Parallel()
 	lean := os.Getenv("RECKON_TEST_LEAN")
 	if lean == "" {
-		t.Skip("needs a Lean toolchain, named by RECKON_TEST_LEAN")
+		need.Skip(t, "a Lean toolchain", "RECKON_TEST_LEAN=/path/of/lean go test ./runners/elaborate")
 	}
 	toolchain, err := New(t.Context(), Options{Lean: lean, Exporter: os.Getenv("RECKON_TEST_LEAN_EXPORTER"), Jail: []string{executable(t), "jail"}})
 	if err != nil {

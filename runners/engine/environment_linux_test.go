@@ -17,6 +17,7 @@ import (
 
 	"reckon/runners/engine"
 	"reckon/runners/engine/enginetest"
+	"reckon/test/need"
 	"reckon/test/wait"
 )
 
@@ -168,9 +169,6 @@ func installUntilKilled(folder, pins string) {
 
 // A package index that is not there is named, with what to do, and people see what is waited for.
 func TestInstallWithoutAnIndex(t *testing.T) {
-	if testing.Short() {
-		t.Skip("makes a virtual environment: not with -short")
-	}
 	enginetest.Environment(t) // skips where there is no Python
 	useIndex(t, "http://127.0.0.1:1/simple")
 	folder := filepath.Join(t.TempDir(), "engine")
@@ -206,7 +204,7 @@ func TestInstallOnAFullDisk(t *testing.T) {
 		command.Env = append(os.Environ(), "RECKON_TEST_SMALL_DISK="+folder, "RECKON_TEST_PINS="+string(served.pins))
 		output, err := command.CombinedOutput()
 		if command.ProcessState == nil || command.ProcessState.ExitCode() == 77 || command.ProcessState.ExitCode() == 1 && !strings.Contains(string(output), "RUN") {
-			t.Skipf("cannot mount a small disk here: %v %s", err, output)
+			need.Skip(t, fmt.Sprintf("the right to mount a small disk (%v %s)", err, output), "sudo make test")
 		}
 		if err != nil || !strings.Contains(string(output), "PASS") {
 			t.Errorf("%s: %v\n%s", size, err, output)

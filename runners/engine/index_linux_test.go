@@ -28,9 +28,6 @@ type index struct {
 // else. beforeDownload, when set, is called with the name of every file before it is sent.
 func startIndex(t *testing.T, bulkBytes int, beforeDownload func(file string)) index {
 	t.Helper()
-	if testing.Short() {
-		t.Skip("makes a virtual environment: not with -short")
-	}
 	enginetest.Environment(t) // skips where there is no Python
 	files, pages, pins := map[string][]byte{}, map[string]string{}, ""
 	for name, modules := range map[string]map[string]string{

@@ -17,6 +17,7 @@ import (
 	"reckon/domain/run"
 	"reckon/runners/engine"
 	"reckon/runners/engine/enginetest"
+	"reckon/test/need"
 	"reckon/test/wait"
 )
 
@@ -117,7 +118,7 @@ func processes(t *testing.T, folder string) []int {
 	t.Helper()
 	entries, err := os.ReadDir("/proc")
 	if err != nil {
-		t.Skip("no /proc to look for processes in")
+		need.Skip(t, "Linux's /proc", "make test, on Linux")
 	}
 	var found []int
 	for _, entry := range entries {

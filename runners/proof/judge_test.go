@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"reckon/domain/lean/check"
+	"reckon/test/need"
 )
 
 // TestMain lets the test binary be the child, as the service's binary is.
@@ -49,10 +50,7 @@ func judge(t testing.TB, mode string, memoryBytes int64) *Judge {
 
 func leanExport(t testing.TB, name string) []byte {
 	t.Helper()
-	content, err := os.ReadFile(filepath.Join("..", "..", "..", "shared", "data", "lean-exports", filepath.FromSlash(name)+".ndjson"))
-	if os.IsNotExist(err) {
-		t.Skip("needs the shared exports in ../shared/data/lean-exports")
-	}
+	content, err := os.ReadFile(need.Shared(t, "lean-exports", filepath.FromSlash(name)+".ndjson"))
 	if err != nil {
 		t.Fatal(err)
 	}

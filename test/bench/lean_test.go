@@ -19,6 +19,7 @@ import (
 
 	"reckon/domain/lean/export"
 	"reckon/domain/lean/kernel"
+	"reckon/test/need"
 )
 
 // The kernel is measured on init-prelude (3.7 MB) and on generated exports (domain/lean/internal/mathlike) against
@@ -34,11 +35,7 @@ const leanGCPercent = 400
 
 func sharedExport(b *testing.B, name string) string {
 	b.Helper()
-	path := filepath.Join("..", "..", "..", "shared", "data", "lean-exports", "accept", name)
-	if _, err := os.Stat(path); err != nil {
-		b.Skipf("the shared exports are absent: %v", err)
-	}
-	return path
+	return need.Shared(b, "lean-exports", "accept", name)
 }
 
 // duration is time by the clock and of the processor.

@@ -5,10 +5,10 @@ package bench
 import (
 	"bytes"
 	"os"
-	"path/filepath"
 	"testing"
 
 	"reckon/domain/lean/check"
+	"reckon/test/need"
 )
 
 // proofAppends is how many appends follow one another from a submission to its
@@ -20,9 +20,9 @@ const proofAppends = 5
 // alone on the same bytes and its durable appends. Rounds alternate; the best counts.
 func BenchmarkProofOverHTTP(b *testing.B) {
 	const rounds, requests = 5, 30
-	content, err := os.ReadFile(filepath.Join("..", "..", "..", "shared", "data", "lean-exports", "judge", "addComm.ndjson"))
+	content, err := os.ReadFile(need.Shared(b, "lean-exports", "judge", "addComm.ndjson"))
 	if err != nil {
-		b.Skipf("needs the shared exports in ../shared/data/lean-exports: %v", err)
+		b.Fatal(err)
 	}
 	server := startService(b)
 	account := server.NewAccount("proofs-bench@example.com")

@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"reckon/test/need"
 	"reckon/test/wait"
 )
 
@@ -101,7 +102,7 @@ func residentBytes(b *testing.B, pid int) int64 {
 	b.Helper()
 	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
 	if err != nil {
-		b.Skip("needs /proc")
+		need.Skip(b, "Linux's /proc", "make bench, on Linux")
 	}
 	var kilobytes int64
 	_, rest, _ := strings.Cut(string(status), "VmRSS:")

@@ -16,6 +16,7 @@ import (
 
 	"reckon/test/collector"
 	"reckon/test/e2e"
+	"reckon/test/need"
 )
 
 // BenchmarkTraces compares an evaluation and a submission over HTTP of a server that exports traces with the same of one that does not: with a collector on the same machine, and
@@ -124,7 +125,7 @@ func processorTimeOf(b *testing.B, pid int) time.Duration {
 	b.Helper()
 	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 	if err != nil {
-		b.Skip("processor time is read from /proc: ", err)
+		need.Skip(b, fmt.Sprintf("Linux's /proc (%v)", err), "make bench, on Linux")
 	}
 	fields := strings.Fields(string(stat[strings.LastIndexByte(string(stat), ')')+1:]))
 	ticks := 0

@@ -19,6 +19,7 @@ import (
 	"testing"
 	"time"
 
+	"reckon/test/need"
 	"reckon/test/wait"
 
 	"github.com/chromedp/cdproto/cdp"
@@ -44,10 +45,7 @@ type Tab struct {
 // New opens a browser that ends with the test.
 func New(t testing.TB) *Tab {
 	t.Helper()
-	path, err := exec.LookPath("chromium")
-	if err != nil {
-		t.Skip("needs chromium (Debian: chromium)")
-	}
+	path := need.Program(t, "chromium", "chromium")
 	allocator, stop := chromedp.NewExecAllocator(context.Background(), chromedp.ExecPath(path), chromedp.Headless, chromedp.NoSandbox, chromedp.DisableGPU,
 		chromedp.Flag("disable-dev-shm-usage", true), chromedp.NoFirstRun, chromedp.WSURLReadTimeout(patience), chromedp.WindowSize(1280, 900))
 	ctx, cancel := chromedp.NewContext(allocator)
@@ -57,7 +55,7 @@ func New(t testing.TB) *Tab {
 	})
 	b := &Tab{t: t, ctx: ctx}
 	b.must(chromedp.Listen(ctx, b.note))
-	_, err = chromedp.Call(ctx, cdplog.Enable, cdp.Empty{})
+	_, err := chromedp.Call(ctx, cdplog.Enable, cdp.Empty{})
 	b.must(err)
 	_, err = chromedp.Call(ctx, runtime.Enable, cdp.Empty{})
 	b.must(err)
@@ -256,10 +254,10 @@ func (b *Tab) Barriers() []string {
 	b.t.Helper()
 	source, err := axe()
 	if errors.Is(err, exec.ErrNotFound) {
-		b.t.Skip("needs npm, to have axe-core")
+		need.Skip(b.t, "npm, to have axe-core", "apt-get install npm")
 	}
 	if err != nil {
-		b.t.Skipf("axe-core cannot be had: %v", err)
+		need.Skip(b.t, fmt.Sprintf("axe-core (%v)", err), "make test, where the npm registry can be reached")
 	}
 	do(b, chromedp.Evaluate[chromedp.Void](source))
 	found := b.Eval(`axe.run().then(r => JSON.stringify(r.violations.map(v => v.id + " (" + v.help + "): " + v.nodes.map(n => n.target.join(" ") + " " + (n.any[0]?.message ?? "")).join("; "))))`)

@@ -3,8 +3,6 @@ package clients
 import (
 	"bytes"
 	"context"
-	"crypto/sha256"
-	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -16,6 +14,8 @@ import (
 	"time"
 
 	"reckon/test/e2e"
+	"reckon/test/need"
+	"reckon/test/python"
 )
 
 // oldestNode is the oldest major version of Node.js that the pinned tools run on.
@@ -42,7 +42,6 @@ func copied(t *testing.T, folder string) string {
 }
 
 // unreachable are words of tools that cannot reach a registry.
-var unreachable = regexp.MustCompile(`ENOTFOUND|ECONNREFUSED|ECONNRESET|ETIMEDOUT|EAI_AGAIN|dial tcp|no such host|NewConnectionError|Temporary failure in name resolution`)
 
 // run runs a command in a folder and returns what it prints; where install is true and no registry can be reached the test is skipped.
 func run(t *testing.T, folder string, install bool, environment []string, name string, arguments ...string) string {
@@ -54,67 +53,46 @@ func run(t *testing.T, folder string, install bool, environment []string, name s
 	command.Env = append(append(os.Environ(), "GOWORK=off"), environment...)
 	output, err := command.CombinedOutput()
 	switch {
-	case err != nil && install && unreachable.Match(output):
-		t.Skipf("%s %v: the registry cannot be reached:\n%s", name, arguments, output)
+	case err != nil && install && python.Unreachable.Match(output):
+		need.Skip(t, "the registry that "+name+" installs from", "make soak, where it can be reached")
 	case err != nil:
 		t.Fatalf("%s %v: %v\n%s", name, arguments, err, output)
 	}
 	return string(output)
 }
 
-// installPython makes the Python environment of the packages that a folder's requirements.txt pins, unless it is there, and returns its
-// folder of programs. A test is skipped where there is no Python, or no registry to install from.
-func installPython(t *testing.T, name, folder string) string {
+// pythonOf is an interpreter with the packages that a folder's requirements.txt pins.
+func pythonOf(t *testing.T, folder string) string {
 	t.Helper()
-	if output, err := exec.Command("python3", "-c", "import venv, ensurepip").CombinedOutput(); err != nil {
-		t.Skipf("needs Python with venv: %v\n%s", err, output)
-	}
 	requirements, err := os.ReadFile(filepath.Join(folder, "requirements.txt"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	cache, err := os.UserCacheDir()
-	if err != nil {
-		t.Fatal(err)
-	}
-	environment := filepath.Join(cache, "reckon", fmt.Sprintf("%s-%.6x", name, sha256.Sum256(requirements)))
-	bin, ready := filepath.Join(environment, "bin"), filepath.Join(environment, "ready")
-	if _, err := os.Stat(ready); err == nil {
-		return bin
-	}
-	run(t, folder, false, nil, "python3", "-m", "venv", "--clear", environment)
-	run(t, folder, true, nil, filepath.Join(bin, "pip"), "install", "--quiet", "--no-input", "--disable-pip-version-check", "--require-hashes", "--only-binary", ":all:", "--no-deps", "-r", "requirements.txt")
-	if err := os.WriteFile(ready, nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
-	return bin
+	return python.With(t, string(requirements))
 }
+
+// debian are the packages of programs.
+var debian = map[string]string{"node": "nodejs", "npm": "npm", "javac": "default-jdk-headless", "java": "default-jdk-headless", "mvn": "maven", "cargo": "cargo"}
 
 // needTools skips a test where one of the programs is missing.
 func needTools(t *testing.T, tools ...string) {
 	t.Helper()
 	for _, tool := range tools {
-		if _, err := exec.LookPath(tool); err != nil {
-			t.Skipf("needs %s: %v", tool, err)
-		}
+		need.Program(t, tool, debian[tool])
 	}
 }
 
 // needNode skips a test where there is no Node.js, or one that is too old.
 func needNode(t *testing.T) {
 	t.Helper()
-	for _, tool := range []string{"node", "npm"} {
-		if _, err := exec.LookPath(tool); errors.Is(err, exec.ErrNotFound) {
-			t.Skipf("needs Node.js %d or later: no %s here", oldestNode, tool)
-		}
-	}
+	needTools(t, "node", "npm")
 	version, err := exec.Command("node", "--version").Output()
 	if err != nil {
 		t.Fatal(err)
 	}
 	major, _, _ := strings.Cut(strings.TrimPrefix(string(bytes.TrimSpace(version)), "v"), ".")
 	if n, err := strconv.Atoi(major); err != nil || n < oldestNode {
-		t.Skipf("needs Node.js %d or later, here is %s", oldestNode, version)
+		need.Skip(t, fmt.Sprintf("Node.js %d or later; here is %s", oldestNode, bytes.TrimSpace(version)), "make soak, with a newer one on the PATH")
 	}
 }
 

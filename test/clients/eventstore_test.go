@@ -18,6 +18,8 @@ import (
 	"time"
 
 	"reckon/eventstore/node"
+	"reckon/test/need"
+	"reckon/test/sweep"
 )
 
 // startEventStore runs the embedded node as `reckon node --insecure-listen` does.
@@ -42,7 +44,7 @@ func startEventStore(t *testing.T) *node.Node {
 var stories = map[string]func(t *testing.T) []string{
 	"Python": func(t *testing.T) []string {
 		folder := copied(t, "eventstore/python")
-		return []string{filepath.Join(installPython(t, "eventstore", folder), "python"), filepath.Join(folder, "story.py")}
+		return []string{pythonOf(t, folder), filepath.Join(folder, "story.py")}
 	},
 	"Node": func(t *testing.T) []string {
 		needNode(t)
@@ -64,7 +66,7 @@ var stories = map[string]func(t *testing.T) []string{
 	"Rust": func(t *testing.T) []string {
 		needTools(t, "cargo")
 		if os.Getenv(rustStory) == "" {
-			t.Skipf("its 200 crates take minutes to compile: %s=1 runs it", rustStory)
+			need.Skip(t, "minutes to compile 200 crates", rustStory+"=1 make soak")
 		}
 		folder := copied(t, "eventstore/rust")
 		run(t, folder, true, nil, "cargo", "build", "--quiet")
@@ -122,9 +124,7 @@ type suiteMode struct {
 // TestEventStoreGoSuite runs the official Go client's own integration tests on the node, without TLS and over TLS with users.
 func TestEventStoreGoSuite(t *testing.T) {
 	t.Parallel()
-	if testing.Short() {
-		t.Skip("takes minutes: it waits for what it expects not to happen")
-	}
+	sweep.Only(t, "the suite waits for what it expects not to happen")
 	folder := suiteSource(t)
 	binary := filepath.Join(folder, "suite.test")
 	run(t, folder, true, []string{"GOFLAGS=-mod=mod"}, "go", "test", "-c", "-o", binary, "./esdb")

@@ -21,6 +21,7 @@ import (
 	"testing"
 
 	"reckon/test/e2e"
+	"reckon/test/need"
 )
 
 // proofExport is a proof export of a declaration named one.
@@ -37,7 +38,7 @@ func TestMCPClients(t *testing.T) {
 	const told = "the story is told in "
 	t.Run("Python", func(t *testing.T) {
 		folder := copied(t, "mcp/python")
-		python := filepath.Join(installPython(t, "mcp", folder), "python")
+		python := pythonOf(t, folder)
 		export, err := os.ReadFile(proofExport)
 		if err != nil {
 			t.Fatal(err)
@@ -226,7 +227,7 @@ func newerNode(t *testing.T, folder string) string {
 	}
 	pinned := filepath.Join(folder, "node_modules", "node-"+runtime.GOOS+"-"+architecture, "bin", "node")
 	if _, err := os.Stat(pinned); err != nil {
-		t.Skipf("needs Node.js 22 for %s on %s: %v", runtime.GOOS, runtime.GOARCH, err)
+		need.Skip(t, fmt.Sprintf("Node.js 22 (%v)", err), "make soak, on a system that the npm registry has one for")
 	}
 	return pinned
 }

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"reckon/domain/circuit"
+	"reckon/test/sweep"
 )
 
 // circuits is the folder of what the simulator is compared with.
@@ -14,14 +15,12 @@ const circuits = "../../domain/circuit/testdata"
 // qiskit makes Qiskit's environment and returns its Python and the folder of its scripts.
 func qiskit(t *testing.T) (python, scripts string) {
 	t.Helper()
-	if testing.Short() {
-		t.Skip("takes a minute, and 400 MB the first time")
-	}
+	sweep.Only(t, "Qiskit is 400 MB, and simulates 600 circuits")
 	scripts, err := filepath.Abs(circuits)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return filepath.Join(installPython(t, "qiskit", scripts), "python"), scripts
+	return pythonOf(t, scripts), scripts
 }
 
 // compare has a test of the simulator read what a script wrote.

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"reckon/test/e2e"
+	"reckon/test/sweep"
 )
 
 // fewestCases is how many requests schemathesis sends at least: with fewer something is not tried.
@@ -19,11 +20,9 @@ var generated = regexp.MustCompile(`(\d+) generated, (\d+) passed`)
 // lead to: no check finds anything. It sends one request at a time, in the same order in every run.
 func TestSchemathesis(t *testing.T) {
 	t.Parallel()
-	if testing.Short() {
-		t.Skip("takes a minute")
-	}
+	sweep.Only(t, "thousands of requests, one at a time")
 	folder := copied(t, "schemathesis")
-	bin := installPython(t, "schemathesis", folder)
+	bin := filepath.Dir(pythonOf(t, folder))
 	data := e2e.DataFolder(t)
 	server := e2e.Start(t, data, "--config", e2e.GenerousPlans(t, data))
 	account := server.NewAccount("schemathesis@example.com")

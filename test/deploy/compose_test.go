@@ -22,9 +22,11 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
+	"reckon/internal/blobs/s3test"
 	"reckon/projections/pgtest"
 	"reckon/runners/engine/enginetest"
 	"reckon/test/binary"
+	"reckon/test/need"
 	"reckon/test/wait"
 )
 
@@ -209,9 +211,7 @@ func (h *host) log() {
 // blobs runs the S3 server by the service's own command line.
 func (h *host) blobs() {
 	h.t.Helper()
-	if _, err := exec.LookPath("versitygw"); err != nil {
-		h.t.Skip("no versitygw on the PATH: go install github.com/versity/versitygw/cmd/versitygw@v1.8.0")
-	}
+	s3test.Program(h.t)
 	line := strings.NewReplacer("/objects", filepath.Join(h.folder, "objects"), "/certificates", filepath.Join(h.folder, "secrets", "blobs"), " :7070", " "+h.address("blobs")+":7070").
 		Replace(h.services["blobs"].Entrypoint[2])
 	h.start("blobs", h.environment("blobs"), "sh", "-c", line)
@@ -466,9 +466,7 @@ func (h *host) scrape(names []string) {
 
 // proxy runs the Caddyfile: clients have TLS, and are answered by the other process when one is killed.
 func (h *host) proxy(t *testing.T, evaluate func(*http.Client, string) error) {
-	if _, err := exec.LookPath("caddy"); err != nil {
-		t.Skip("no caddy on the PATH")
-	}
+	need.Program(t, "caddy", "caddy")
 	const port = "18443"
 	file := filepath.Join(h.folder, "Caddyfile.local")
 	if err := os.WriteFile(file, []byte(strings.ReplaceAll(h.names.Replace(string(h.read("Caddyfile"))), "8443", port)), 0o600); err != nil {

@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"reckon/test/binary"
+	"reckon/test/need"
 )
 
 const folder = "../../docs/deploy"
@@ -139,7 +140,7 @@ func shell(t *testing.T, environment []string, name string, arguments ...string)
 func TestImage(t *testing.T) {
 	t.Parallel()
 	if os.Getenv("RECKON_TEST_IMAGE") == "" {
-		t.Skip("RECKON_TEST_IMAGE=1 makes a root from the Dockerfile's instructions: some minutes, 100 MB of downloads, needs root and debootstrap")
+		need.Skip(t, "root, debootstrap and 100 MB of downloads", "RECKON_TEST_IMAGE=1 go test ./test/deploy")
 	}
 	c := build(t)
 	report := shellOutput(t, c.run(t.Context(), "reckon", "engine", "test", "--json"))

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"reckon/domain/job"
+	"reckon/test/sweep"
 )
 
 // circuitsMiB is what docs/circuits.md promises that all circuits of a process take together.
@@ -41,9 +42,7 @@ func rotations(qubits, times int) jobBody {
 // When the first has been cancelled the second runs, in the memory that all circuits are promised to take.
 func TestLargeAndSmallCircuits(t *testing.T) {
 	t.Parallel()
-	if testing.Short() {
-		t.Skip("takes 1.3 GiB of memory")
-	}
+	sweep.Only(t, "it takes 1.3 GiB of memory and all processors")
 	data := DataFolder(t)
 	server := Start(t, data, "--config", widePlan(t, data), "--job-slots", "2")
 	before := peakMemoryMiB(t, server)

@@ -14,6 +14,7 @@ import (
 
 	"reckon/runners/engine/enginetest"
 	"reckon/test/binary"
+	"reckon/test/python"
 	"reckon/test/wait"
 )
 
@@ -121,26 +122,8 @@ func save(t *testing.T, a *Account, path, file string) {
 	}
 }
 
-// python is an interpreter with the cryptography package, made once a machine.
-func python(t *testing.T) string {
-	t.Helper()
-	cache, err := os.UserCacheDir()
-	if err != nil {
-		t.Fatal(err)
-	}
-	folder := filepath.Join(cache, "reckon", "receipt-check")
-	interpreter := filepath.Join(folder, "bin", "python")
-	if exec.Command(interpreter, "-c", "import cryptography").Run() == nil {
-		return interpreter
-	}
-	if output, err := exec.Command("python3", "-m", "venv", "--clear", folder).CombinedOutput(); err != nil {
-		t.Skipf("needs Python with venv: %v\n%s", err, output)
-	}
-	if output, err := exec.Command(interpreter, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "cryptography==46.0.3").CombinedOutput(); err != nil {
-		t.Skipf("needs the package cryptography from PyPI: %v\n%s", err, output)
-	}
-	return interpreter
-}
+// cryptography is what auditors verify signatures with.
+const cryptography = "cryptography==46.0.3\n"
 
 func verifyOffline(t *testing.T, receiptFile, keysFile string) {
 	t.Helper()
@@ -152,7 +135,7 @@ func verifyOffline(t *testing.T, receiptFile, keysFile string) {
 	if lines := strings.Count(string(source), "\n"); lines > 20 {
 		t.Errorf("the offline check has %d lines; 20 were promised", lines)
 	}
-	output, err := exec.Command(python(t), script, receiptFile, keysFile).CombinedOutput()
+	output, err := exec.Command(python.With(t, cryptography), script, receiptFile, keysFile).CombinedOutput()
 	if err != nil || !strings.HasPrefix(string(output), "verified ") {
 		t.Fatalf("offline check: %v\n%s", err, output)
 	}
@@ -175,7 +158,7 @@ func tampered(t *testing.T, receiptFile, keysFile string) {
 	}
 	for _, options := range [][]string{nil, {"-O"}} { // -O leaves out assert
 		arguments := append(options, filepath.Join("..", "..", "docs", "verify_receipt.py"), file, keysFile)
-		if output, err := exec.Command(python(t), arguments...).CombinedOutput(); err == nil {
+		if output, err := exec.Command(python.With(t, cryptography), arguments...).CombinedOutput(); err == nil {
 			t.Errorf("a changed receipt verified with %q: %s", options, output)
 		}
 	}

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"reckon/test/binary"
+	"reckon/test/need"
 
 	"golang.org/x/sys/unix"
 )
@@ -20,17 +21,17 @@ func terminal(t *testing.T) (screen, end *os.File) {
 	t.Helper()
 	screen, err := os.OpenFile("/dev/ptmx", os.O_RDWR|unix.O_NOCTTY, 0)
 	if err != nil {
-		t.Skipf("no terminals here: %v", err)
+		need.Skip(t, fmt.Sprintf("pseudo-terminals (%v)", err), "make test, where /dev/ptmx can be opened")
 	}
 	if err := unix.IoctlSetPointerInt(int(screen.Fd()), unix.TIOCSPTLCK, 0); err != nil {
-		t.Skipf("no terminals here: %v", err)
+		need.Skip(t, fmt.Sprintf("pseudo-terminals (%v)", err), "make test, where /dev/ptmx can be opened")
 	}
 	number, err := unix.IoctlGetInt(int(screen.Fd()), unix.TIOCGPTN)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if end, err = os.OpenFile(fmt.Sprint("/dev/pts/", number), os.O_RDWR|unix.O_NOCTTY, 0); err != nil {
-		t.Skipf("no terminals here: %v", err)
+		need.Skip(t, fmt.Sprintf("pseudo-terminals (%v)", err), "make test, where /dev/ptmx can be opened")
 	}
 	if err := unix.IoctlSetWinsize(int(end.Fd()), unix.TIOCSWINSZ, &unix.Winsize{Row: 24, Col: 100}); err != nil {
 		t.Fatal(err)

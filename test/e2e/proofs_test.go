@@ -20,6 +20,7 @@ import (
 	"reckon/domain/certificate"
 	"reckon/domain/job"
 	"reckon/eventstore"
+	"reckon/test/need"
 	"reckon/test/wait"
 )
 
@@ -48,10 +49,7 @@ func proofPlans(t testing.TB, data string) string {
 // leanExport is a shared export, as text.
 func leanExport(t testing.TB, name string) string {
 	t.Helper()
-	content, err := os.ReadFile(filepath.Join("..", "..", "..", "shared", "data", "lean-exports", filepath.FromSlash(name)+".ndjson"))
-	if os.IsNotExist(err) {
-		t.Skip("needs the shared exports in ../shared/data/lean-exports")
-	}
+	content, err := os.ReadFile(need.Shared(t, "lean-exports", filepath.FromSlash(name)+".ndjson"))
 	if err != nil {
 		t.Fatal(err)
 	}

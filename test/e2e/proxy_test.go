@@ -22,6 +22,7 @@ import (
 	"testing"
 	"time"
 
+	"reckon/test/need"
 	"reckon/test/wait"
 )
 
@@ -128,9 +129,7 @@ func TestProxies(t *testing.T) {
 	t.Parallel()
 	for name, configured := range proxies {
 		t.Run(name, func(t *testing.T) {
-			if _, err := exec.LookPath(name); err != nil {
-				t.Skipf("needs %s (Debian: nginx-light, caddy)", name)
-			}
+			need.Program(t, name, name)
 			server := Start(t, DataFolder(t), "--public-url", "https://"+publicHost+"/", "--trusted-proxies", "127.0.0.1/32", "--registrations-per-hour", "2")
 			folder, port := t.TempDir(), freePort(t)
 			command := configured(t, folder, port, strings.TrimPrefix(server.URL, "http://"))

@@ -13,6 +13,7 @@ import (
 
 	"reckon/runners/engine/enginetest"
 	"reckon/test/binary"
+	"reckon/test/python"
 )
 
 // pageBlock is a block of commands of a page, marked `<!-- run -->` or with another word. Its lines that begin with "# "
@@ -129,9 +130,7 @@ func runDrill(t *testing.T, mark string) {
 // TestReadme runs what the README tells a newcomer to type, in one shell, against a server with the default settings.
 func TestReadme(t *testing.T) {
 	t.Parallel()
-	if output, err := exec.Command("python3", "-c", "import venv, ensurepip").CombinedOutput(); err != nil {
-		t.Skipf("needs Python with venv: %v\n%s", err, output)
-	}
+	python.With(t, cryptography) // skips where there is no Python with venv
 	folder, data := usualFolder(t)
 	docs, err := filepath.Abs("../../docs")
 	if err != nil {

@@ -28,6 +28,7 @@ import (
 	"time"
 
 	"reckon/domain/receipt"
+	"reckon/test/need"
 	"reckon/test/wait"
 )
 
@@ -52,7 +53,7 @@ func (s *Server) counts(t *testing.T) (c counts) {
 	open := fmt.Sprintf("/proc/%d/fd", s.PID())
 	descriptors, err := os.ReadDir(open)
 	if err != nil {
-		t.Skipf("needs /proc: %v", err)
+		need.Skip(t, "Linux's /proc", "make test, on Linux")
 	}
 	for _, descriptor := range descriptors {
 		target, err := os.Readlink(filepath.Join(open, descriptor.Name()))

@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"reckon/test/binary"
+	"reckon/test/python"
 	"reckon/test/wait"
 )
 
@@ -43,7 +44,7 @@ func startWitness(t *testing.T, folder, logKey string) (key, address string, kil
 // offline runs docs/verify_inclusion.py.
 func offline(t *testing.T, arguments ...string) (string, error) {
 	t.Helper()
-	output, err := exec.Command(python(t), append([]string{filepath.Join("..", "..", "docs", "verify_inclusion.py")}, arguments...)...).CombinedOutput()
+	output, err := exec.Command(python.With(t, cryptography), append([]string{filepath.Join("..", "..", "docs", "verify_inclusion.py")}, arguments...)...).CombinedOutput()
 	return string(output), err
 }
 

@@ -21,6 +21,7 @@ import (
 	"reckon/domain/event"
 	"reckon/eventstore"
 	"reckon/test/binary"
+	"reckon/test/need"
 	"reckon/test/wait"
 )
 
@@ -221,7 +222,7 @@ func TestTryEndsWithItsServer(t *testing.T) {
 func TestTryIsTheOwners(t *testing.T) {
 	t.Parallel()
 	if os.Geteuid() != 0 {
-		t.Skip("needs root, to be another user")
+		need.Root(t)
 	}
 	data := DataFolder(t)
 	server := Start(t, data)

@@ -14,6 +14,7 @@ import (
 	"testing"
 
 	"reckon/domain/upload"
+	"reckon/test/need"
 )
 
 // bigExport is a well-formed export of just under so many bytes, another for each i. Names have up to 200 components.
@@ -107,15 +108,11 @@ func TestManyUploadsAtOnce(t *testing.T) {
 // peakMemoryMiB is the most memory a server has had in use.
 func peakMemoryMiB(t *testing.T, server *Server) int {
 	t.Helper()
-	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", server.PID()))
-	if err != nil {
-		t.Skipf("needs /proc: %v", err)
-	}
-	found := regexp.MustCompile(`VmHWM:\s+(\d+) kB`).FindSubmatch(status)
+	found := regexp.MustCompile(`VmHWM:\s+(\d+) kB`).FindStringSubmatch(need.Proc(t, "%d/status", server.PID()))
 	if found == nil {
-		t.Skip("needs VmHWM in /proc")
+		t.Fatal("no VmHWM in /proc")
 	}
-	kib, err := strconv.Atoi(string(found[1]))
+	kib, err := strconv.Atoi(found[1])
 	if err != nil {
 		t.Fatal(err)
 	}

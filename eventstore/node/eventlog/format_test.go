@@ -11,15 +11,14 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"reckon/test/need"
 )
 
 // The script that docs/log-format.md names reads the files by that page alone.
 func TestScriptVerifiesTheFiles(t *testing.T) {
 	t.Parallel()
-	python, err := exec.LookPath("python3")
-	if err != nil {
-		t.Skip("no python3")
-	}
+	python := need.Program(t, "python3", "python3")
 	script := filepath.Join("..", "..", "..", "docs", "verify_log.py")
 	run := func(dir string) (string, error) {
 		out, err := exec.CommandContext(t.Context(), python, script, dir).CombinedOutput()
@@ -72,10 +71,7 @@ func TestScriptVerifiesTheFiles(t *testing.T) {
 // what HEAD names or before it. Both name the position of the newest record that is right.
 func TestScriptAndNodeAgreeOnTheEnd(t *testing.T) {
 	t.Parallel()
-	python, err := exec.LookPath("python3")
-	if err != nil {
-		t.Skip("no python3")
-	}
+	python := need.Program(t, "python3", "python3")
 	files, frames := smallLog(t)
 	dir := onDisk(t, files)
 	tail := frames[len(frames)-1].file

@@ -65,7 +65,7 @@ func isHeld(dir string) (bool, error) {
 			return false, &StorageError{Dir: dir, Operation: "open the lock", Err: err, Opening: true}
 		}
 		held := syscall.Flock(int(f.Fd()), syscall.LOCK_SH|syscall.LOCK_NB)
-		_ = f.Close() // which unlocks it
+		_ = unlock(f)
 		if errors.Is(held, syscall.EWOULDBLOCK) {
 			return true, nil
 		}
@@ -78,10 +78,17 @@ func (l *folderLock) Close() error {
 	var err error
 	for _, f := range []*os.File{l.file, l.folder} {
 		if f != nil {
-			err = errors.Join(err, f.Close())
+			err = errors.Join(err, unlock(f))
 		}
 	}
 	return err
+}
+
+// unlock closes a locked file. Closing alone would leave it locked for as long as a process that is just being started has a copy of the
+// descriptor, between fork and exec.
+func unlock(f *os.File) error {
+	_ = syscall.Flock(int(f.Fd()), syscall.LOCK_UN) // it may not be locked
+	return f.Close()
 }
 
 // lockHolder returns the process id in the lock file, 0 when there is none.

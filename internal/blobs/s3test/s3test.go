@@ -12,13 +12,14 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"sync"
 	"testing"
 	"time"
 
 	"github.com/minio/minio-go/v7"
-	"github.com/minio/minio-go/v7/pkg/credentials"
 
 	"reckon/internal/blobs"
+	"reckon/test/need"
 )
 
 const (
@@ -38,16 +39,28 @@ type Server struct {
 	start    func()
 }
 
+// setCredentials gives this process, and those it starts, the credentials of every server of this package.
+var setCredentials = sync.OnceFunc(func() {
+	_ = os.Setenv("AWS_ACCESS_KEY_ID", access)
+	_ = os.Setenv("AWS_SECRET_ACCESS_KEY", secret)
+})
+
+// Program is the path of the S3 server.
+func Program(t testing.TB) string {
+	t.Helper()
+	path, err := exec.LookPath("versitygw")
+	if err != nil {
+		need.Skip(t, "versitygw, an S3 server", "go install github.com/versity/versitygw/cmd/versitygw@v1.8.0")
+	}
+	return path
+}
+
 // Start starts a server and gives the test its credentials.
 func Start(t testing.TB) *Server {
 	t.Helper()
-	binary, err := exec.LookPath("versitygw")
-	if err != nil {
-		t.Skip("no S3 server on the PATH: go install github.com/versity/versitygw/cmd/versitygw@v1.8.0")
-	}
+	binary := Program(t)
 	s := &Server{Endpoint: freeAddress(t), folder: t.TempDir()}
-	t.Setenv("AWS_ACCESS_KEY_ID", access)
-	t.Setenv("AWS_SECRET_ACCESS_KEY", secret)
+	setCredentials()
 	objects, versions := filepath.Join(s.folder, "objects"), filepath.Join(s.folder, "versions")
 	for _, folder := range []string{objects, versions} {
 		if err := os.Mkdir(folder, 0o700); err != nil {

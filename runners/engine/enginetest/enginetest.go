@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"reckon/runners/engine"
+	"reckon/test/need"
 )
 
 // Environment answers the folder of a ready environment: RECKON_TEST_ENGINE where set, else one in the user's cache
@@ -23,7 +24,7 @@ import (
 func Environment(t testing.TB) string {
 	t.Helper()
 	if runtime.GOOS != "linux" {
-		t.Skip("the engine's sandbox needs Linux")
+		need.Skip(t, "Linux, for the engine's walls", "make test, on Linux")
 	}
 	if folder := os.Getenv("RECKON_TEST_ENGINE"); folder != "" {
 		if !engine.Status(folder).Ready {
@@ -34,7 +35,7 @@ func Environment(t testing.TB) string {
 	folder, err := shared()
 	install, failed := errors.AsType[*engine.InstallError](err)
 	if errors.Is(err, engine.ErrNoPython) || failed && install.Cause == engine.CauseUnreachable {
-		t.Skipf("no engine on this machine: %v", err)
+		need.Skip(t, fmt.Sprintf("the engine (%v)", err), "apt-get install python3-venv; make test, where the registry of Python's packages can be reached")
 	}
 	if err != nil {
 		t.Fatal(err)

@@ -20,6 +20,7 @@ import (
 
 	"reckon/domain/expression"
 	"reckon/runners/engine"
+	"reckon/test/need"
 )
 
 // Sample is one line of evaluate_sample.tsv: an input, what the Wolfram Language answers and how to compare.
@@ -43,10 +44,7 @@ type Answer struct {
 // Samples reads the shared sample, or skips the test where the shared folder is absent.
 func Samples(t testing.TB) []Sample {
 	t.Helper()
-	content, err := os.ReadFile(filepath.Join(repository(t), "..", "shared", "data", "evaluate_sample.tsv"))
-	if os.IsNotExist(err) {
-		t.Skip("the shared data folder is not here")
-	}
+	content, err := os.ReadFile(need.Shared(t, "evaluate_sample.tsv"))
 	if err != nil {
 		t.Fatal(err)
 	}

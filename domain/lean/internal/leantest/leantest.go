@@ -8,16 +8,14 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"reckon/test/need"
 )
 
 // SharedDir returns a folder of ../shared/data/lean-exports next to the repository, or skips the test where it is absent.
 func SharedDir(t testing.TB, name string) string {
 	t.Helper()
-	data := shared(t, name)
-	if _, err := os.Stat(data); err != nil {
-		t.Skipf("the shared exports are absent: %v", err)
-	}
-	return data
+	return need.Shared(t, "lean-exports", name)
 }
 
 // SharedFiles returns the paths of the exports in a shared folder, or skips the test where it is absent.
@@ -33,7 +31,7 @@ func AcceptedExports(t testing.TB) []string {
 	files := exports(t, filepath.Join(repositoryRoot(t), "domain", "lean", "internal", "rules", "testdata"))
 	files = slices.DeleteFunc(files, func(path string) bool { return !strings.HasSuffix(path, ".accept.ndjson") })
 	for _, folder := range []string{"accept", "judge"} {
-		if _, err := os.Stat(shared(t, folder)); err == nil {
+		if _, here := need.LookShared("lean-exports", folder); here {
 			files = append(files, SharedFiles(t, folder)...)
 		}
 	}
@@ -48,10 +46,6 @@ func AcceptedExport(t testing.TB, rule string) string {
 
 // Prelude returns the repository's largest export: what Lean's literals rest on.
 func Prelude(t testing.TB) string { return AcceptedExport(t, "string-literals") }
-
-func shared(t testing.TB, folder string) string {
-	return filepath.Join(repositoryRoot(t), "..", "shared", "data", "lean-exports", folder)
-}
 
 // repositoryRoot is the folder of go.mod.
 func repositoryRoot(t testing.TB) string {
