@@ -9,7 +9,7 @@ GOTESTSUM := gotest.tools/gotestsum@v1.13.0
 tests = $(if $(RERUN),$(GO) run $(GOTESTSUM) --format pkgname-and-test-fails --rerun-fails=1 --rerun-fails-max-failures=5 \
   --rerun-fails-report=failed-once.txt --packages="$(2)" -- $(1); status=$$?; cat failed-once.txt 2>/dev/null; exit $$status,$(GO) test $(1) $(2))
 
-.PHONY: help run build test race verify generate protos events lint checker architecture vulncheck sbom bench screenshots fuzz clean
+.PHONY: help run build test soak race verify generate protos events lint checker architecture vulncheck sbom bench screenshots fuzz clean
 
 help: ## list the targets
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 14
@@ -22,6 +22,13 @@ build: ## build the binary ./reckon
 
 test: ## run every test, with the real engine, node and databases
 	$(call tests,-count=1 -timeout 30m,./...) # -count=1: the cache does not see the binaries that e2e tests build
+
+# The tests that only need time (package test/sweep), and those that `make test` runs in part, whole.
+SOAK = TestSchemathesis|TestQiskitPrograms|TestAerNoise|TestStateForNumPy|TestEventStoreGoSuite|TestLargeAndSmallCircuits|TestWalkOfProjections|TestTheWindowCutsNoBurst|TestBurstRowsAreTheDerivation|TestBuiltIsTrue|TestAYearOfSubscriptions|TestBurstsOfTheLog|TestLargeMessagesOfManyShareTheMemory
+
+soak: export RECKON_SWEEP = whole
+soak: ## what takes minutes: whole sweeps, foreign suites
+	$(call tests,-count=1 -timeout 30m -run '^($(SOAK))$$',./test ./test/clients ./test/e2e ./test/reference ./test/billing ./projections ./cmd/reckon ./eventstore/node)
 
 race: ## the packages where goroutines meet, under the race detector
 	$(call tests,-race -short -timeout 30m,./commands/... ./eventstore/... ./projections/... ./internal/... ./readapi/... ./writeapi/... ./runners/... \

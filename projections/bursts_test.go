@@ -95,11 +95,8 @@ func TestBurstRowsAreTheDerivation(t *testing.T) {
 		if err := projection.Create(t.Context(), db); err != nil {
 			t.Fatal(err)
 		}
-		rounds, together := 4, 25 // of rapid's own 100; a transaction costs more than what is in it
-		switch {
-		case testing.Short():
-			rounds, together = 1, 3
-		case db.Dialect().Name() == dialect.PG:
+		rounds, together := sweep.Size(t, "RECKON_BURST_ROUNDS", 1, 4), 25 // of rapid's own 100; a transaction costs more than what is in it
+		if db.Dialect().Name() == dialect.PG {
 			rounds, together = 1, 5
 		}
 		number, late := 0, 0

@@ -96,9 +96,6 @@ func TestNodeScavenge(t *testing.T) {
 	if _, err := os.Stat(filepath.Join(root, "LOCK")); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("a folder without a log was touched: %v", err)
 	}
-	if testing.Short() {
-		return
-	}
 	crashed := copied("crashed")
 	for delay := 100 * time.Millisecond; ; delay += 100 * time.Millisecond {
 		node, _, _ := startedNode(t, nil, "--data", crashed)

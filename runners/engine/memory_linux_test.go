@@ -17,6 +17,7 @@ import (
 	"reckon/runners/engine"
 	"reckon/runners/engine/enginetest"
 	"reckon/runners/fair"
+	"reckon/test/sweep"
 	"reckon/test/wait"
 )
 
@@ -138,16 +139,8 @@ func countAll(t *testing.T) (c counts) {
 
 // TestNothingIsLeftBehind: 32 callers who leave in the middle, run over their budgets, kill their workers, print too much and
 // close their sessions. When they are done there are as many goroutines, descriptors and processes as before.
-// RECKON_LEAK_SECONDS makes it run for that long.
 func TestNothingIsLeftBehind(t *testing.T) {
-	rounds, until := 12, time.Time{}
-	if seconds := os.Getenv("RECKON_LEAK_SECONDS"); seconds != "" {
-		long, err := time.ParseDuration(seconds + "s")
-		if err != nil {
-			t.Fatal(err)
-		}
-		rounds, until = 1<<30, time.Now().Add(long)
-	}
+	rounds := sweep.Size(t, "RECKON_LEAK_ROUNDS", 12, 200)
 	e := enginetest.Start(t, engine.Options{Concurrency: 4, SessionMemoryBytes: 1 << 30})
 	calm := func() counts {
 		var last counts
@@ -173,7 +166,7 @@ func TestNothingIsLeftBehind(t *testing.T) {
 	var group sync.WaitGroup
 	for caller := range 32 {
 		group.Go(func() {
-			for n := 0; n < rounds && (until.IsZero() || time.Now().Before(until)); n++ {
+			for n := 0; n < rounds; n++ {
 				ctx, leave := context.WithCancel(t.Context())
 				request := engine.Request{Code: codes[(caller+n)%len(codes)], Account: fmt.Sprint(caller % 5), Budget: 50 * time.Millisecond, QueueWait: 200 * time.Millisecond}
 				if (caller+n)%3 == 0 {

@@ -27,6 +27,7 @@ import (
 	"reckon/projections"
 	"reckon/projections/engine"
 	"reckon/projections/projectiontest"
+	"reckon/test/sweep"
 )
 
 // days is how long a year of the test is: beyond 365 the invoices of the last renewals are paid.
@@ -303,10 +304,7 @@ func (y *year) rows(all []habit) map[string]string {
 // TestAYearOfSubscriptions: a year of 1,000 accounts, twice, in other orders and with processes that die at one append in fifty, gives the
 // same invoices to the cent; so do the read models, live, and built again from the log with every event applied twice.
 func TestAYearOfSubscriptions(t *testing.T) {
-	n := 1000
-	if testing.Short() {
-		n = 100
-	}
+	n := sweep.Size(t, "RECKON_SUBSCRIPTIONS", 200, 1000)
 	all := habits(n)
 	calm, stormy := live(t, all, 1, 0), live(t, all, 2, 50)
 	if died := *stormy.store.died; died < n/10 {

@@ -104,7 +104,6 @@ func installNode(t *testing.T, folder string) {
 
 // TestGeneratedClients: clients made of the description compile strictly and tell the README's story.
 func TestGeneratedClients(t *testing.T) {
-	t.Parallel()
 	server := e2e.Start(t, e2e.DataFolder(t))
 	const told = "the story is told"
 	t.Run("Go", func(t *testing.T) {
@@ -136,7 +135,6 @@ var warned = regexp.MustCompile(`You have \d+ warning`)
 
 // TestLinters: redocly and spectral find neither an error nor a warning.
 func TestLinters(t *testing.T) {
-	t.Parallel()
 	needNode(t)
 	folder := copied(t, "lint")
 	installNode(t, folder)

@@ -13,7 +13,6 @@ import (
 // evaluating clients. Every run id a client was answered must be in the log with
 // its receipt and in history afterwards, and none may be given twice.
 func TestNothingAcknowledgedIsLost(t *testing.T) {
-	t.Parallel()
 	const kills, clients = 20, 16
 	data := DataFolder(t)
 	config := GenerousPlans(t, data)

@@ -512,7 +512,6 @@ func tryAdmin(address string) {
 
 // TestMetricsAndProfiles are where operators look for them.
 func TestMetricsAndProfiles(t *testing.T) {
-	t.Parallel()
 	server := startAsked(t, "022", DataFolder(t))
 	local := http.Client{Transport: &http.Transport{DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
 		return (&net.Dialer{}).DialContext(ctx, "unix", filepath.Join(server.Data, "admin.sock"))

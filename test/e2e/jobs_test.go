@@ -139,7 +139,6 @@ denied_heads = []
 const forever = "While[True]"
 
 func TestJobs(t *testing.T) {
-	t.Parallel()
 	data := DataFolder(t)
 	server := Start(t, data, "--config", jobPlans(t, data), "--job-slots", "2")
 	log := connect(t, server)
@@ -487,7 +486,6 @@ func servedPlans(t *testing.T, server *Server) {
 
 // TestJobsSurviveKill: what was accepted is done after a kill -9, once.
 func TestJobsSurviveKill(t *testing.T) {
-	t.Parallel()
 	data := DataFolder(t)
 	config := jobPlans(t, data)
 	server := Start(t, data, "--config", config)
@@ -523,7 +521,6 @@ func TestJobsSurviveKill(t *testing.T) {
 
 // TestLongPollsEndWithTheServer: Ctrl-C answers who waits.
 func TestLongPollsEndWithTheServer(t *testing.T) {
-	t.Parallel()
 	data := DataFolder(t)
 	server := Start(t, data, "--config", jobPlans(t, data), "--grace", "100ms")
 	account := server.NewAccount("waiting@example.com")

@@ -14,7 +14,6 @@ import (
 // TestMetrics: a server with everything serves every metric that is declared and no other of its own, the figures are those of what was done, and no
 // label names an account or a job.
 func TestMetrics(t *testing.T) {
-	t.Parallel()
 	collector.New(t).Use(t)
 	server := Start(t, DataFolder(t))
 	a := server.NewAccount("a@example.com")

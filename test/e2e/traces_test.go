@@ -24,7 +24,6 @@ const (
 // TestOneTrace: a job submitted over HTTP with a traceparent is one trace from the request to the read models, with no account, token or expression in it; the
 // log's events and lines name it.
 func TestOneTrace(t *testing.T) {
-	t.Parallel()
 	spans := collector.New(t)
 	spans.Use(t)
 	server := Start(t, DataFolder(t), "--log-level", "debug", "--log-format", "json")
@@ -113,7 +112,6 @@ func TestAServerOutlivesItsCollector(t *testing.T) {
 
 // TestAnUnusableCollectorIsNamed: the server does not start without the traces that were asked for.
 func TestAnUnusableCollectorIsNamed(t *testing.T) {
-	t.Parallel()
 	command := exec.Command(binary.Reckon(t), "serve", "--init", "--data", DataFolder(t), "--listen", "127.0.0.1:0")
 	command.Env = append(os.Environ(), "OTEL_EXPORTER_OTLP_ENDPOINT=http://127.0.0.1:4317", "OTEL_EXPORTER_OTLP_PROTOCOL=grpc")
 	output, err := command.CombinedOutput()

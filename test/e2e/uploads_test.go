@@ -15,6 +15,7 @@ import (
 
 	"reckon/domain/upload"
 	"reckon/test/need"
+	"reckon/test/sweep"
 )
 
 // bigExport is a well-formed export of just under so many bytes, another for each i. Names have up to 200 components.
@@ -33,19 +34,13 @@ func bigExport(i, size int) string {
 	}
 }
 
-// full tells whether the test is to run at the size that was promised.
-func full() bool { return os.Getenv("RECKON_TEST_FULL") != "" }
-
 // TestManyUploadsAtOnce uploads the largest exports from many clients at once,
 // within one GiB of memory, and then kills the server in the middle of as many
 // more: every upload that was acknowledged is whole in the log and in the blob
 // store, and nothing else is there.
 func TestManyUploadsAtOnce(t *testing.T) {
-	t.Parallel()
-	clients, size := 8, 4<<20
-	if full() {
-		clients, size = 50, 16<<20
-	}
+	clients := sweep.Size(t, "RECKON_UPLOAD_CLIENTS", 8, 50)
+	size := sweep.Size(t, "RECKON_UPLOAD_MIB", 4, 16) << 20
 	data := DataFolder(t)
 	server := Start(t, data, "--config", proofPlans(t, data))
 	account := server.NewAccount("many@example.com")

@@ -9,7 +9,6 @@ import (
 	"maps"
 	"math"
 	"math/rand/v2"
-	"os"
 	"slices"
 	"strings"
 	"sync"
@@ -25,6 +24,7 @@ import (
 	"reckon/runners"
 	"reckon/runners/kinds"
 	"reckon/test/e2e"
+	"reckon/test/sweep"
 	"reckon/test/wait"
 )
 
@@ -87,7 +87,6 @@ func await(t *testing.T, a *e2e.Account, id string) jobView {
 // lives in another finds its variables; killing the owner ends the session, and
 // the next answer says so.
 func TestSessionsAcrossProcesses(t *testing.T) {
-	t.Parallel()
 	in := install(t)
 	in.headless("project,react")
 	one, two := in.api("api"), in.api("api")
@@ -156,14 +155,10 @@ const settleTimeout = 4 * time.Minute
 
 // TestJobsSurviveKilledRunners submits jobs of many accounts to two API
 // processes, some twice, cancels some, and kills runners with kill -9 all the
-// while. Then the log must agree with every rule. RECKON_TEST_FULL=1 makes it
-// 2,000 jobs of 50 accounts.
+// while. Then the log must agree with every rule.
 func TestJobsSurviveKilledRunners(t *testing.T) {
-	t.Parallel()
-	accounts, each := 10, 20
-	if os.Getenv("RECKON_TEST_FULL") != "" {
-		accounts, each = 50, 40
-	}
+	accounts := sweep.Size(t, "RECKON_JOB_ACCOUNTS", 10, 50)
+	each := sweep.Size(t, "RECKON_JOBS_EACH", 20, 40)
 	in := install(t)
 	apis := []*e2e.Server{in.api("api,project,react"), in.api("api,react")}
 	fleet := make([]*process, 3)
@@ -471,7 +466,6 @@ func (b *books) unfairness() float64 {
 // TestOperatorStopsARunner: a runner told to stop finishes or hands back what it
 // has, ends with status 0, and leaves nothing to recover.
 func TestOperatorStopsARunner(t *testing.T) {
-	t.Parallel()
 	in := install(t)
 	api := in.api("api,project,react")
 	first := in.headless("run")

@@ -6,7 +6,6 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
-	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -27,6 +26,7 @@ import (
 	"reckon/projections/pgtest"
 	"reckon/projections/projectiontest"
 	"reckon/test/e2e"
+	"reckon/test/sweep"
 	"reckon/test/wait"
 )
 
@@ -38,15 +38,9 @@ const (
 )
 
 // TestKilledRebuild: a projector that is killed with kill -9 again and again while it builds every read model anew leaves the
-// rows, the checkpoints and the indexes of one that was left alone. RECKON_TEST_KILLS says how often: 5, if it is not set.
+// rows, the checkpoints and the indexes of one that was left alone.
 func TestKilledRebuild(t *testing.T) {
-	t.Parallel()
-	kills := 5
-	if given := os.Getenv("RECKON_TEST_KILLS"); given != "" {
-		var err error
-		kills, err = strconv.Atoi(given)
-		must(t, err)
-	}
+	kills := sweep.Size(t, "RECKON_TEST_KILLS", 5, 20)
 	folder := t.TempDir()
 	kept := filepath.Join(folder, "blobs")
 	must(t, os.Mkdir(kept, 0o700))

@@ -65,7 +65,6 @@ func nextBinary(t *testing.T) string {
 // TestUpgradeUnderLoad: a new version of a read model is built beside the old one, and servers of the new release take over behind a balancer that
 // asks /readyz, while clients write and read. No request fails, and no read that is not marked stale lacks what its client wrote before.
 func TestUpgradeUnderLoad(t *testing.T) {
-	t.Parallel()
 	next := nextBinary(t)
 	in := installOn(t, plans, pgtest.Database(t), func(log string) { writeUpgradeLog(t, log) })
 	in.shared = append(in.shared, "--unready-grace", "3s")

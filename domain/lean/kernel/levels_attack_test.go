@@ -3,11 +3,10 @@ package kernel
 import (
 	"fmt"
 	"math/rand/v2"
-	"os"
-	"strconv"
 	"testing"
 
 	"reckon/domain/lean/term"
+	"reckon/test/sweep"
 )
 
 // levelDrawer draws levels over a few parameters, and levels that are nearly those.
@@ -99,12 +98,9 @@ func highest(s *term.Store, l term.Level) int {
 	return 0
 }
 
-// Deep nests of imax, and pairs that differ in little, compare as their values do. LEVEL_PAIRS sets how many.
+// Deep nests of imax, and pairs that differ in little, compare as their values do.
 func TestNearLevelsCompareAsTheirValues(t *testing.T) {
-	pairs := 1500
-	if n, err := strconv.Atoi(os.Getenv("LEVEL_PAIRS")); err == nil {
-		pairs = n
-	}
+	pairs := sweep.Size(t, "LEVEL_PAIRS", 1500, 200_000)
 	outcomes := map[[2]bool]int{}
 	for seed := range uint64(pairs) {
 		s := term.NewStore()

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
-	"os"
 	"strconv"
 	"strings"
 	"sync/atomic"
@@ -15,6 +14,7 @@ import (
 	"reckon/domain/lean/export"
 	"reckon/domain/lean/internal/leansource"
 	"reckon/domain/lean/term"
+	"reckon/test/sweep"
 )
 
 // Definitions that are nearly an operation on Nat, and now and then one, drawn at random: a definition that is right in
@@ -620,15 +620,12 @@ func computes(body num, f func(x, y int) int) (right bool, difference string) {
 	return true, ""
 }
 
-// nearMissesDefault is how many definitions a plain test draws; NEAR_MISSES sets another number.
+// nearMissesDefault is how many definitions `make test` draws.
 const nearMissesDefault = 400
 
 // Whatever is recognised computes the operation.
 func TestNearMissesAreNotRecognised(t *testing.T) {
-	count := nearMissesDefault
-	if n, err := strconv.Atoi(os.Getenv("NEAR_MISSES")); err == nil {
-		count = n
-	}
+	count := sweep.Size(t, "NEAR_MISSES", nearMissesDefault, 30_000)
 	recognised := map[string]int{}
 	operations := []string{"mod", "mod", "mod", "div", "div", "log2", "mod", "div", "add", "sub", "mul", "pow", "shiftLeft", "shiftRight"}
 	for seed := range uint64(count) {

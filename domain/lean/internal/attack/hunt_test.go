@@ -3,29 +3,21 @@ package attack
 import (
 	"os"
 	"path/filepath"
-	"strconv"
 	"testing"
 	"time"
 
 	"reckon/domain/lean/check"
 	"reckon/domain/lean/kernel"
+	"reckon/test/sweep"
 )
 
 // huntOptions bound one check: what does not finish is not accepted.
 var huntOptions = kernel.Options{Workers: 1, MaxDepth: 2_000, MaxExprs: 1 << 16}
 
-// numberFrom is a number of the environment, or what is true without it.
-func numberFrom(variable string, otherwise int) int {
-	if n, err := strconv.Atoi(os.Getenv(variable)); err == nil {
-		return n
-	}
-	return otherwise
-}
-
-// HUNT_SEEDS sets how many environments are built, starting from seed 0. On a checker that lets a string literal's parts be
+// Environments are built from seed 0 on. On a checker that lets a string literal's parts be
 // declared after it, False is found within the first thousand.
 func TestHunterFindsNoFalse(t *testing.T) {
-	seeds := numberFrom("HUNT_SEEDS", 60)
+	seeds := sweep.Size(t, "HUNT_SEEDS", 60, 6000)
 	start := time.Now()
 	accepted, probes, kinds := 0, 0, map[string]int{}
 	for seed := range uint64(seeds) {

@@ -18,9 +18,10 @@ import (
 	"reckon/domain/lean/export"
 	"reckon/domain/lean/internal/leantest"
 	"reckon/domain/lean/term"
+	"reckon/test/sweep"
 )
 
-// mutantsPerFile is how many mutants of one real export are tried; MUTANTS sets another number.
+// mutantsPerFile is how many mutants of one real export are tried by `make test`.
 const mutantsPerFile = 25
 
 // largestMutated is the size in bytes of the largest export that is mutated.
@@ -29,7 +30,7 @@ const largestMutated = 300_000
 // A real export whose definitions are exchanged, renamed or retargeted is either refused, or not verified, or states
 // something else, or shows by its own definitions that the same words mean something else.
 func TestMutantsOfRealExportsShowWhatTheyMean(t *testing.T) {
-	perFile, verified, count := numberFrom("MUTANTS", mutantsPerFile), 0, 0
+	perFile, verified, count := sweep.Size(t, "MUTANTS", mutantsPerFile, 120), 0, 0
 	for _, path := range append(leantest.SharedFiles(t, "accept"), leantest.SharedFiles(t, "judge")...) {
 		text, err := os.ReadFile(path)
 		if err != nil {
