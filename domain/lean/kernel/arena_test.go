@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"reckon/domain/lean/export"
+	"reckon/domain/lean/internal/histories"
 	"reckon/domain/lean/internal/leantest"
 	"reckon/domain/lean/kernel"
 )
@@ -18,6 +19,9 @@ func checkText(t testing.TB, name string, text []byte, opts kernel.Options) (*ex
 	file, err := export.Read(context.Background(), bytes.NewReader(text), export.Limits{})
 	if err != nil {
 		t.Fatalf("%s: %v", name, err)
+	}
+	if len(text) < 1<<16 && opts.MaxDepth == 0 && opts.MaxExprs == 0 && opts.Workers < 2 && histories.Sampled(text, 8) {
+		compare(t, name, text)
 	}
 	return file, kernel.Check(context.Background(), file.Store, file.Declarations, opts)
 }

@@ -66,6 +66,9 @@ func (r Recipe) body() string {
 	return body
 }
 
+// Export is the recipe's export under one version.
+func (r Recipe) Export(version string) string { return header(version) + "\n" + r.body() }
+
 // Report judges the recipe's file under one version, as a user's is judged.
 func (r Recipe) Report(version string) (*check.Report, error) { return r.judge(version, r.body()) }
 
