@@ -104,7 +104,25 @@ def found : Packed (value ` + built + `) := ` + cases("Packed (value t)", sub("t
 theorem boom : False := trueNotFalse (proj Packed 1 found)`
 }()
 
-var histories = []Recipe{
+// reducing declares a type with a field whose type only reduces to it, with the recursor that has these hypotheses of it.
+func reducing(premise, rule string) func(f *File) {
+	binders := "(motive : R → Sort w) (leaf : motive R.leaf) (node : ∀ (x : Same R) (f : Bool → Same R), " + premise + "motive (R.node x f)) "
+	term := func(text string) *Term { return parse("axiom x.{w} : " + text)[0].Type }
+	return func(f *File) {
+		f.Find("R").Recursors = []*Recursor{{Name: "R.rec", Params: []string{"w"}, NumMotives: 1, NumMinors: 2, Type: term("∀ " + binders + "(t : R), motive t"),
+			Rules: []*Rule{{"R.leaf", 0, term("fun " + binders + "=> leaf")},
+				{"R.node", 2, term("fun " + binders + "(x : Same R) (f : Bool → Same R) => node x f " + rule)}}}}
+	}
+}
+
+const (
+	textReducing = textLogic + `
+def Same : Type → Type := fun (α : Type) => α
+inductive R : Type | R.leaf : R | R.node : Same R → (Bool → Same R) → R` + holdsTrue
+	callReducing = "R.rec.{w} motive leaf node "
+)
+
+var historyRecipes = []Recipe{
 	{Name: "an equality that holds in one order only", Attack: "The functions are equal in one order; this asks for the other.",
 		Text: textHistory + `
 theorem boom : ∀ (p : T2), ` + sameSides("p", plainSide, stuckSide("p")) + ` := fun (p : T2) => Eq.refl.{1} (F p) ` + plainSide,
@@ -113,6 +131,13 @@ theorem boom : ∀ (p : T2), ` + sameSides("p", plainSide, stuckSide("p")) + ` :
 		Text: textHistory + `
 theorem boom : ∀ (p : T2), ` + sameSides("p", plainSide, stuckSide("p")) + ` := fun (p : T2) => ` + warmed("p", "Eq.refl.{1} (F p) "+plainSide),
 		Want: refused(kernel.TypeMismatch)},
+	{Name: "fields whose types reduce to the type", Attack: "None: both fields are recursive, as in Lean.",
+		Text: textReducing, Edit: reducing("motive x → (∀ (b : Bool), motive (f b)) → ", "("+callReducing+"x) (fun (b : Bool) => "+callReducing+"(f b))"),
+		MayMismatch: true, Versions: []string{"4.99.0"}, Want: verified("True")},
+	{Name: "fields whose types reduce to the type, without hypotheses", Attack: "The recursor of a kernel that does not reduce the types of fields.",
+		Text: textReducing, Edit: reducing("", ""), MayMismatch: true, Want: refused(kernel.RecursorMismatch)},
+	{Name: "fields whose types reduce to the type, hypotheses exchanged", Attack: "The rule passes the hypotheses of the other field.",
+		Text: textReducing, Edit: reducing("motive x → motive x → ", "("+callReducing+"x) ("+callReducing+"(f Bool.true))"), MayMismatch: true, Want: refused(kernel.RecursorMismatch)},
 	{Name: "False by a premise and a rule of different fields", Attack: "Two passes over the fields find different ones recursive.",
 		Text: twoPasses + falseOfTwoPasses, Edit: recursorOfTwoPasses("motive y → ", "x"), MayMismatch: true, Want: refused(kernel.InvalidOccurrence)},
 	{Name: "fields that are recursive by history, none derived", Attack: "The recursor as if no field were recursive.",

@@ -254,7 +254,7 @@ func allOf(outcomes ...Outcome) Outcome {
 func Recipes() map[string][]Recipe {
 	return map[string][]Recipe{
 		"controls":   controls,
-		"histories":  histories,
+		"histories":  historyRecipes,
 		"literals":   literals,
 		"structures": structures, "quotients": quotients, "universes": universes, "scopes": scopes,
 		"recursors":   recursorRecipes,
