@@ -130,6 +130,7 @@ func smallExports(t *testing.T) []string {
 const everyNth = 4
 
 func TestEveryChangeOfADerivedFieldIsRefused(t *testing.T) {
+	t.Parallel()
 	count := 0
 	for _, path := range smallExports(t) {
 		mutate(t, path, derived, func(name string, text []byte) {
@@ -170,6 +171,7 @@ func sameFile(t *testing.T, path string, mutant *export.File) bool {
 }
 
 func TestChangesThatMeanNothingAreAccepted(t *testing.T) {
+	t.Parallel()
 	for _, path := range smallExports(t) {
 		mutate(t, path, harmless, func(name string, text []byte) {
 			if _, r := checkText(t, name, text, kernel.Options{Workers: 1}); !r.Accepted() {
