@@ -9,7 +9,6 @@ import (
 	"testing"
 
 	"reckon/domain/lean/export"
-	"reckon/domain/lean/internal/histories"
 	"reckon/domain/lean/internal/leantest"
 	"reckon/domain/lean/kernel"
 )
@@ -20,7 +19,7 @@ func checkText(t testing.TB, name string, text []byte, opts kernel.Options) (*ex
 	if err != nil {
 		t.Fatalf("%s: %v", name, err)
 	}
-	if len(text) < 1<<16 && opts.MaxDepth == 0 && opts.MaxExprs == 0 && opts.Workers < 2 && histories.Sampled(text, 32) {
+	if len(text) < 1<<16 && opts.MaxDepth == 0 && opts.MaxExprs == 0 && opts.Workers < 2 && sampled(text, 32) {
 		compare(t, name, text)
 	}
 	return file, kernel.Check(context.Background(), file.Store, file.Declarations, opts)

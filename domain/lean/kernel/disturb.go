@@ -1,10 +1,6 @@
 package kernel
 
-import (
-	"math/rand/v2"
-
-	"reckon/domain/lean/term"
-)
+import "reckon/domain/lean/term"
 
 // Questions changes how a check asks itself. Tests use it: whatever it is, the answers are the same. The zero value is
 // fast; with any other the check may take very long or end as not finished.
@@ -22,9 +18,15 @@ type Questions struct {
 
 // disturbance asks questions between those of a check.
 type disturbance struct {
-	random *rand.Rand
-	asked  [][2]term.Expr // pairs compared, at most maxDisturbing; all of one stage and one mode
-	busy   bool
+	state uint64         // of the sequence that chooses
+	asked [][2]term.Expr // pairs compared, at most maxDisturbing; all of one stage and one mode
+	busy  bool
+}
+
+// choose returns a number below n: the next of a linear congruential sequence (Knuth's MMIX), its upper half.
+func (d *disturbance) choose(n int) int {
+	d.state = d.state*6364136223846793005 + 1442695040888963407
+	return int(d.state>>33) % n
 }
 
 // Bounds on what is asked in between.
@@ -50,7 +52,7 @@ func (c *checker) ask(q Questions) {
 	}
 	c.uncached, c.maxSteps = q.Uncached, q.MaxSteps
 	if q.Disturb != 0 {
-		c.disturbance = &disturbance{random: rand.New(rand.NewPCG(q.Disturb, 0))}
+		c.disturbance = &disturbance{state: q.Disturb}
 	}
 }
 
@@ -63,13 +65,13 @@ func (c *checker) disturb(a, b term.Expr) {
 	if len(d.asked) < maxDisturbing {
 		d.asked = append(d.asked, [2]term.Expr{a, b})
 	} else {
-		d.asked[d.random.IntN(maxDisturbing)] = [2]term.Expr{a, b}
+		d.asked[d.choose(maxDisturbing)] = [2]term.Expr{a, b}
 	}
-	if d.random.IntN(disturbingOdds) > 0 {
+	if d.choose(disturbingOdds) > 0 {
 		return
 	}
-	pair := d.asked[d.random.IntN(len(d.asked))]
-	if d.random.IntN(2) == 0 {
+	pair := d.asked[d.choose(len(d.asked))]
+	if d.choose(2) == 0 {
 		pair[0], pair[1] = pair[1], pair[0]
 	}
 	depth, next, limit := c.depth, c.nextLocal, c.stepLimit
@@ -85,7 +87,7 @@ func (c *checker) disturb(a, b term.Expr) {
 		d.busy = false
 		c.depth, c.nextLocal, c.stepLimit = depth, next, limit
 	}()
-	if d.random.IntN(2) == 0 {
+	if d.choose(2) == 0 {
 		c.whnf(c.typeOf(pair[0]))
 		c.whnf(pair[1])
 	}

@@ -13,7 +13,6 @@ import (
 	"testing"
 
 	"reckon/domain/lean/export"
-	"reckon/domain/lean/internal/histories"
 	"reckon/domain/lean/internal/leantest"
 	"reckon/domain/lean/kernel"
 )
@@ -142,7 +141,7 @@ func TestEveryChangeOfADerivedFieldIsRefused(t *testing.T) {
 			if errors.As(err, &bad) {
 				return // the changed index is not defined
 			}
-			if histories.Sampled(text, 64) {
+			if sampled(text, 64) {
 				compare(t, name, text)
 			}
 			if r := kernel.Check(context.Background(), file.Store, file.Declarations, kernel.Options{Workers: 1}); r.Refusal == nil && !sameFile(t, path, file) {

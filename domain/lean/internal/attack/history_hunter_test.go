@@ -263,9 +263,6 @@ func acceptsExport(text string) bool {
 	return err == nil && kernel.Check(context.Background(), file.Store, file.Declarations, huntOptions).Accepted()
 }
 
-// askOtherwise describes a difference between the kernel's answers when it is asked otherwise, or returns "".
-var askOtherwise = func(string) string { return "" }
-
 // HISTORY_SEEDS sets how many environments are built. On the kernel of revision 261f4632 the first wrong claim and the
 // first wrong recursor are logged with the number of environments.
 func TestHistoryHunter(t *testing.T) {

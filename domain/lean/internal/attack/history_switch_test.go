@@ -6,11 +6,10 @@ import (
 	"reckon/domain/lean/internal/histories"
 )
 
-func init() {
-	askOtherwise = func(text string) string {
-		difference, _ := histories.Compare([]byte(text))
-		return difference
-	}
+// askOtherwise describes a difference between the kernel's answers when it is asked otherwise, or returns "".
+func askOtherwise(text string) string {
+	difference, _ := histories.Compare([]byte(text))
+	return difference
 }
 
 // What the first hunter builds, accepted or not, is answered alike with caches off and with other questions in between.
