@@ -187,7 +187,11 @@ func printLeanReport(w io.Writer, r *check.Report, brief bool) error {
 			c.Outside.Count, listOrNone(c.Outside.Namespaces))
 	}
 	if own := r.OwnDefinitions; own != nil && own.Count > 0 {
-		fmt.Fprintf(&out, "own definitions the statements rest on: %d, sha256 %s\n", own.Count, own.SHA256)
+		shown := ""
+		if own.Omitted > 0 {
+			shown = fmt.Sprintf(", nearest %d shown", len(own.Definitions))
+		}
+		fmt.Fprintf(&out, "own definitions the statements rest on: %d%s, sha256 of all %s\n", own.Count, shown, own.SHA256)
 		if !brief {
 			for _, d := range own.Definitions {
 				fmt.Fprintf(&out, "  %s\n", strings.ReplaceAll(d.Text, "\n", "\n  "))

@@ -184,10 +184,14 @@ func differingFields(issued certificate.Issued, verdict certificate.Verdict, che
 	return fields
 }
 
-// ownIfStored is what was found of own definitions, where the certificate is of a version that records them.
+// ownIfStored is what was found of own definitions, where the certificate is of a version that records them. The digest
+// covers the texts of all; how many of them are shown may be another revision's choice.
 func ownIfStored(stored, now certificate.Findings) *certificate.Own {
 	if stored.Own == nil {
 		return nil
+	}
+	if now.Own != nil && stored.Own.Count == now.Own.Count && stored.Own.SHA256 == now.Own.SHA256 {
+		return stored.Own
 	}
 	return now.Own
 }

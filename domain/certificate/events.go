@@ -72,7 +72,7 @@ type Refusal struct {
 type Conformance struct {
 	ReferenceLeanVersion *string  `json:"reference_lean_version" doc:"The version whose table was compared with: that of the export or, where there is no table for it, the nearest one"`
 	Matched              int      `json:"matched" doc:"Constants that are Lean's own by content" unit:"constants"`
-	Differing            []string `json:"differing" doc:"Constants that bear the name of one of Lean's and are others: any of the logical basis, any at all where the export names the table's own version, and otherwise those that a declaration asked for rests on. Any name here makes the verdict unsupported"`
+	Differing            []string `json:"differing" doc:"Constants that bear the name of one of Lean's and are others: any of the logical basis, and otherwise those that a declaration asked for rests on. Any name here makes the verdict unsupported. Certificates of older revisions also name some that nothing rests on"`
 	Outside              Outside  `json:"outside" doc:"What the reference does not define"`
 }
 
@@ -81,15 +81,15 @@ type Conformance struct {
 type Own struct {
 	Count       int             `json:"count" unit:"definitions" doc:"Number of definitions"`
 	SHA256      string          `json:"sha256" doc:"Of all texts, each followed by a line feed, hexadecimal" format:"sha256"`
-	Definitions []OwnDefinition `json:"definitions" doc:"In the order of the export"`
-	Omitted     int             `json:"omitted" doc:"How many more there are, left out because the texts are longer than 1 MiB in all; a certificate with any is not verified. sha256 covers them" unit:"definitions"`
+	Definitions []OwnDefinition `json:"definitions" doc:"Those nearest to the statements, at most 200 and 1 MiB of text, in the order of the export"`
+	Omitted     int             `json:"omitted" doc:"How many more there are, which are not shown; sha256 covers them" unit:"definitions"`
 }
 
 // OwnDefinition is one declaration of the export's author.
 type OwnDefinition struct {
 	Name string          `json:"name" doc:"Name as exported"`
 	Kind DeclarationKind `json:"kind" enum:"definition,opaque,inductive,theorem" doc:"definition, opaque or inductive; theorem where a statement mentions a proof by name"`
-	Text string          `json:"text" doc:"The declaration, rendered by the checker; what is too long to be printed is given by its fingerprints"`
+	Text string          `json:"text" doc:"The declaration, rendered by the checker; what is too long to be printed is given by its fingerprints, which determine it"`
 }
 
 // Outside is what the reference does not define: the file's own.

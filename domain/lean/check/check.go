@@ -138,11 +138,7 @@ func (j *judge) describe() (missing *Refusal) {
 		}
 	}
 	j.report.Conformance = j.conformance(restedOn)
-	own, refusal := j.ownDefinitions(meaning)
-	j.report.OwnDefinitions = own
-	if missing == nil {
-		missing = refusal
-	}
+	j.report.OwnDefinitions = j.ownDefinitions(meaning)
 	return missing
 }
 

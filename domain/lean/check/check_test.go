@@ -190,7 +190,7 @@ func TestConformanceComparesWithTheClaimedVersion(t *testing.T) {
 	identity := func() (int, int) { return b.Pi("p", prop, prop), b.Lam("p", prop, b.BVar(0)) }
 	typ, value := identity()
 	b.Def("id", typ, value)
-	b.Def("My.own", typ, value)
+	b.Def("My.own", typ, b.Lam("p", prop, b.App(b.Const("id"), b.BVar(0))))
 	r := judge(t, b.Text(), named("My.own"))
 	if r.Verdict != check.Unsupported || r.Refusal.Class != check.ConformanceDiffers || !slices.Equal(r.Conformance.Differing, []string{"id"}) ||
 		r.Conformance.Outside.Count != 1 || !slices.Equal(r.Conformance.Outside.Namespaces, []string{"My"}) {
@@ -247,29 +247,127 @@ func TestInspectTellsWhatNeedsNoKernel(t *testing.T) {
 	}
 }
 
-// What a statement rests on is printed whole, or nothing is verified: padding cannot push a definition out of sight.
-func TestOwnDefinitionsAreShownOrNothingIsVerified(t *testing.T) {
-	padded := func(count, length int) string {
+// padded states Prime, which is the last of count definitions each of which is the one before.
+func padded(count, length int) string {
+	b := leantest.NewBuilder()
+	prop := b.Sort(0)
+	last := b.Pi("p", prop, b.Pi("h", b.BVar(0), b.BVar(1)))
+	for i := range count {
+		name := fmt.Sprintf("pad%d%s", i, strings.Repeat("x", length))
+		b.Def(name, prop, last)
+		last = b.Const(name)
+	}
+	b.Def("Prime", prop, last)
+	b.Theorem("mine", b.Const("Prime"), b.Lam("p", prop, b.Lam("h", b.BVar(0), b.BVar(0))))
+	return b.Text()
+}
+
+// What a statement rests on may be long: what is printed is bounded, what is hashed is all.
+func TestOwnDefinitionsMayBeLong(t *testing.T) {
+	few := judge(t, padded(60, 2000), named("mine"))
+	if own := few.OwnDefinitions; few.Verdict != check.Verified || own.Omitted != 0 || own.Count != 61 || own.Definitions[60].Name != "Prime" ||
+		!strings.HasPrefix(own.Definitions[60].Text, "def Prime : Prop := pad59") {
+		t.Errorf("%s %+v, %d of %d shown", few.Verdict, few.Refusal, len(own.Definitions), own.Count)
+	}
+	for name, c := range map[string]struct{ count, length, shown int }{
+		"more than 200":   {12_039, 0, 200},
+		"more than 1 MiB": {300, 10_000, 53}, // each names itself and the one before
+	} {
+		r := judge(t, padded(c.count, c.length), named("mine"))
+		own := r.OwnDefinitions
+		if r.Verdict != check.Verified || own.Count != c.count+1 || len(own.Definitions) != c.shown || own.Omitted != own.Count-c.shown {
+			t.Errorf("%s: %s %+v, %d of %d shown, %d not", name, r.Verdict, r.Refusal, len(own.Definitions), own.Count, own.Omitted)
+		}
+		if last := own.Definitions[len(own.Definitions)-1]; last.Name != "Prime" {
+			t.Errorf("%s: padding pushes out of sight what the statement mentions: the last shown is %s", name, last.Name)
+		}
+	}
+}
+
+// A definition that is not shown changes the digest.
+func TestTheDigestOfOwnDefinitionsCoversAll(t *testing.T) {
+	text := padded(1000, 0)
+	changed := strings.Replace(text, `"str":"pad0"`, `"str":"pad0b"`, 1)
+	a, b := judge(t, text, named("mine")).OwnDefinitions, judge(t, changed, named("mine")).OwnDefinitions
+	if a.SHA256 == b.SHA256 || !reflect.DeepEqual(a.Definitions, b.Definitions) || a.Omitted == 0 {
+		t.Errorf("%s and %s, %d omitted", a.SHA256, b.SHA256, a.Omitted)
+	}
+}
+
+// dag is a theorem about a proposition that is small as a graph and has 2¹⁰⁰ nodes as a text: And (And (…) (…)) (…). other
+// makes another one.
+func dag(other bool) string {
+	b := leantest.NewBuilder()
+	prop := b.Sort(0)
+	all := b.Pi("p", prop, b.BVar(0))
+	tower := all
+	if other {
+		tower = b.Pi("p", prop, b.Pi("h", b.BVar(0), b.BVar(1)))
+	}
+	b.Def("Both", b.Pi("a", prop, b.Pi("b", prop, prop)), b.Lam("a", prop, b.Lam("b", prop, b.Pi("c", prop, b.Pi("f", b.Pi("x", b.BVar(2), b.Pi("y", b.BVar(2), b.BVar(2))), b.BVar(1))))))
+	for range 100 {
+		tower = b.App(b.Const("Both"), tower, tower)
+	}
+	b.Def("Tower", prop, tower)
+	b.Theorem("mine", b.Pi("t", b.Const("Tower"), b.Const("Tower")), b.Lam("t", b.Const("Tower"), b.BVar(0)))
+	return b.Text()
+}
+
+// A definition too long for a text is given by its fingerprints, which the digest covers.
+func TestADefinitionThatIsTooLongIsGivenByFingerprints(t *testing.T) {
+	a, b := judge(t, dag(false), named("mine")), judge(t, dag(true), named("mine"))
+	if a.Verdict != check.Verified || a.OwnDefinitions.Count != 2 || !strings.HasPrefix(a.OwnDefinitions.Definitions[1].Text, "def Tower : Prop := (too long to be printed; fingerprints: ") {
+		t.Errorf("%s %+v %+v", a.Verdict, a.Refusal, a.OwnDefinitions)
+	}
+	if a.OwnDefinitions.SHA256 == b.OwnDefinitions.SHA256 {
+		t.Error("another tower has the same digest")
+	}
+	// The arena's app-lam in small: a definition asked for by name, with one body in two places at each of its levels.
+	t.Run("app-lam", func(t *testing.T) {
 		b := leantest.NewBuilder()
 		prop := b.Sort(0)
-		identity := b.Pi("p", prop, b.Pi("h", b.BVar(0), b.BVar(1)))
-		last := identity
-		for i := range count {
-			name := fmt.Sprintf("pad%d%s", i, strings.Repeat("x", length))
-			b.Def(name, prop, last)
-			last = b.Const(name)
+		fn := b.Pi("x", prop, prop)
+		b.Def("wrap2", b.Pi("f", fn, b.Pi("g", fn, prop)), b.Lam("f", fn, b.Lam("g", fn, b.App(b.BVar(1), b.App(b.BVar(0), b.Pi("p", prop, b.BVar(0)))))))
+		const levels = 200
+		body := b.BVar(levels - 1)
+		for range levels {
+			body = b.App(b.Const("wrap2"), b.Lam("x", prop, body), b.Lam("x", prop, body))
 		}
-		b.Def("Prime", prop, last)
-		b.Theorem("mine", b.Const("Prime"), b.Lam("p", prop, b.Lam("h", b.BVar(0), b.BVar(0))))
-		return b.Text()
-	}
-	shown := judge(t, padded(60, 2000), named("mine"))
-	if own := shown.OwnDefinitions; shown.Verdict != check.Verified || own.Omitted != 0 || own.Count != 61 || own.Definitions[60].Name != "Prime" ||
-		!strings.HasPrefix(own.Definitions[60].Text, "def Prime : Prop := pad59") {
-		t.Errorf("%s %+v, %d of %d shown", shown.Verdict, shown.Refusal, len(own.Definitions), own.Count)
-	}
-	if hidden := judge(t, padded(300, 2000), named("mine")); hidden.Verdict != check.Unsupported || hidden.Refusal.Class != check.OwnDefinitionsTooLong {
-		t.Errorf("%s %+v", hidden.Verdict, hidden.Refusal)
+		b.Def("dag_app_binder", prop, body)
+		if r := judge(t, b.Text(), named("dag_app_binder")); r.Verdict != check.Verified || r.OwnDefinitions.Count != 2 {
+			t.Errorf("%s %+v", r.Verdict, r.Refusal)
+		}
+	})
+}
+
+// A constant that bears one of Lean's names and is another counts where what is asked for rests on it, in every version;
+// one of the logical basis, wherever it is declared.
+func TestDifferingConstantsCountWhereTheyAreRestedOn(t *testing.T) {
+	for _, version := range []string{"4.29.1", "4.31.0"} {
+		for name, class := range map[string]check.Class{"And": check.BasisDiffers, "Functor": check.ConformanceDiffers} {
+			basis := class == check.BasisDiffers // counts wherever it is declared
+			for _, rests := range []bool{false, true} {
+				b := leantest.NewBuilder(fmt.Sprintf(`{"meta":{"lean":{"githash":"x","version":%q},"format":{"version":"3.1.0"}}}`, version))
+				prop := b.Sort(0)
+				b.Def(name, prop, b.Pi("p", prop, b.Pi("h", b.BVar(0), b.BVar(1))))
+				b.Theorem("helper", b.Const(name), b.Lam("p", prop, b.Lam("h", b.BVar(0), b.BVar(0))))
+				statement := b.Pi("p", prop, b.Pi("h", b.BVar(0), b.BVar(1)))
+				if rests {
+					statement = b.Const(name)
+				}
+				b.Theorem("mine", statement, b.Const("helper"))
+				r := judge(t, b.Text(), named("mine"))
+				if !rests && !basis && (r.Verdict != check.Verified || len(r.Conformance.Differing) != 0) {
+					t.Errorf("%s, %s in a proof only: %s %+v", version, name, r.Verdict, r.Refusal)
+				}
+				if (rests || basis) && (r.Verdict != check.Unsupported || r.Refusal.Class != class || r.Refusal.Declaration != name) {
+					t.Errorf("%s, %s in the statement: %s %+v", version, name, r.Verdict, r.Refusal)
+				}
+				if r := judge(t, b.Text(), check.Options{All: true}); r.Verdict != check.Unsupported || r.Refusal.Class != class {
+					t.Errorf("%s, %s, all asked for: %s %+v", version, name, r.Verdict, r.Refusal)
+				}
+			}
+		}
 	}
 }
 

@@ -24,7 +24,6 @@ type coreComparison struct {
 	entries   map[term.Name]Entry
 	basis     Basis
 	reference *Reference
-	exact     bool // the table is that of the version the file names
 
 	computed   map[term.Name]bool   // operations on numbers that no table has
 	recognises func(term.Name) bool // the kernel: such an operation computes what its name says
@@ -32,7 +31,7 @@ type coreComparison struct {
 
 func newCore(f *export.File, tables referenceTables, recognises func(term.Name) bool) *coreComparison {
 	c := &coreComparison{store: f.Store, entries: entriesOf(f.Store, f.Declarations), basis: tables.basis, recognises: recognises, computed: map[term.Name]bool{}}
-	c.reference, c.exact = tables.nearest(f.Meta.LeanVersion)
+	c.reference, _ = tables.nearest(f.Meta.LeanVersion)
 	names := builtin.Intern(f.Store)
 	for id := range builtin.Count {
 		if _, inTable := c.reference.Constants[id.String()]; !inTable && builtin.Table[id].Evidence == builtin.ByEquations {
@@ -79,8 +78,10 @@ func (c *coreComparison) isBasis(n term.Name) bool {
 	return inBasis
 }
 
-// conformance compares every declaration of the file with the reference tables. In a file whose version has no table, only
-// constants in restedOn count as differing.
+// conformance compares every declaration of the file with the reference tables. A constant of the logical basis counts as
+// differing wherever it is declared: a file with another False is about another logic. Any other counts when what is asked
+// for rests on it, whatever version the file names, for else it changes the meaning of nothing that is verified. Under All
+// everything is asked for.
 func (j *judge) conformance(restedOn map[term.Name]bool) *Conformance {
 	c := &Conformance{Differing: []string{}, ReferenceLeanVersion: &j.core.reference.LeanVersion, Outside: OutsideDeclarations{Namespaces: []string{}}}
 	namespaces := map[string]bool{}
@@ -94,7 +95,7 @@ func (j *judge) conformance(restedOn map[term.Name]bool) *Conformance {
 			switch whose, how := j.core.originOf(n); {
 			case whose == originLean:
 				c.Matched++
-			case whose == originDiffering && (j.core.exact && !j.core.computed[n] || j.core.isBasis(n) || restedOn[n]):
+			case whose == originDiffering && (j.opts.All || j.core.isBasis(n) || restedOn[n]):
 				c.Differing = append(c.Differing, j.names.Text(n))
 				j.differing = append(j.differing, difference{n, how})
 			default:
@@ -132,7 +133,7 @@ func (j *judge) judgeCore() {
 	}
 }
 
-// statementDependencies is the declarations that what is asked for rests on: everything the types of theorems mention, through the
+// statementDependencies is the declarations that what is asked for rests on, the nearest first: everything the types of theorems mention, through the
 // values of definitions and the constructors of types, and the same for the axioms that are reached. Theorems count
 // where a type that is asked for mentions them, and by what they state: whatever proves a proposition, it says the same.
 func (j *judge) statementDependencies(asked []term.Name) (units []int) {
@@ -165,7 +166,6 @@ func (j *judge) statementDependencies(asked []term.Name) (units []int) {
 		units = append(units, unit)
 		j.reach.uses.visitNames(contentOf(&j.file.Declarations[unit]), addUnlessProof)
 	}
-	slices.Sort(units)
 	return units
 }
 

@@ -3,45 +3,52 @@ package check
 import (
 	"crypto/sha256"
 	"encoding/hex"
-	"fmt"
 	"slices"
 	"strings"
 
-	"reckon/domain/lean/statement"
 	"reckon/domain/lean/term"
 )
 
-// maxOwnBytes bounds the texts of own definitions in one report, in bytes.
-const maxOwnBytes = 1 << 20
+// Bounds on the own definitions that one report shows.
+const (
+	maxOwnShown = 200     // definitions
+	maxOwnBytes = 1 << 20 // of their texts
+)
 
-// ownDefinitions renders the uploader's definitions that the statements of the named declarations depend on, in the order
-// of the file. It refuses (OwnDefinitionsTooLong) when their texts exceed the bound and declarations were asked for by
-// name: a reader could not see what was verified.
-func (j *judge) ownDefinitions(meaning []int) (out *OwnDefinitions, refusal *Refusal) {
-	out = &OwnDefinitions{Definitions: []OwnDefinition{}}
-	whole := sha256.New()
+// ownDefinitions renders the uploader's definitions that the statements of the named declarations depend on. The digest
+// is over the texts of all of them, in the order of the file. Shown are those nearest to the statements, as far as the
+// bounds allow, also in the order of the file: however many others a file has, none can push out of sight what a statement
+// mentions itself. nearest lists the declarations by distance.
+func (j *judge) ownDefinitions(nearest []int) *OwnDefinitions {
+	own := slices.DeleteFunc(slices.Clone(nearest), func(unit int) bool { // axioms are shown as such
+		return j.file.Declarations[unit].Kind == term.Axiom || !j.isOwn(&j.file.Declarations[unit])
+	})
+	shown := map[int]string{}
 	room := maxOwnBytes
-	for _, unit := range meaning {
-		d := &j.file.Declarations[unit]
-		if d.Kind == term.Axiom || !j.isOwn(d) { // axioms are shown as such
-			continue
+	for _, unit := range own {
+		if len(shown) == maxOwnShown {
+			break
 		}
-		text, err := j.definitionText(d)
-		item := OwnDefinition{Name: j.names.Text(d.Name), Kind: d.Kind.String(), Text: text}
-		whole.Write([]byte(item.Text + "\n"))
-		out.Count++
-		if room -= len(item.Text); room < 0 {
-			out.Omitted++
-		} else {
-			out.Definitions = append(out.Definitions, item)
-		}
-		if (room < 0 || err != nil) && refusal == nil && !j.opts.All {
-			refusal = &Refusal{Declaration: item.Name, Class: OwnDefinitionsTooLong, File: j.opts.FileName, Line: d.Line,
-				Message: fmt.Sprintf("a statement rests on this definition, which cannot be printed: at most %d bytes are, of all such definitions, and %d of one expression", maxOwnBytes, statement.MaxBytes)}
+		if text := j.definitionText(&j.file.Declarations[unit]); len(text) <= room {
+			shown[unit] = text
+			room -= len(text)
 		}
 	}
+	out := &OwnDefinitions{Count: len(own), Omitted: len(own) - len(shown), Definitions: []OwnDefinition{}}
+	whole := sha256.New()
+	slices.Sort(own)
+	for _, unit := range own {
+		d := &j.file.Declarations[unit]
+		text, ok := shown[unit]
+		if ok {
+			out.Definitions = append(out.Definitions, OwnDefinition{Name: j.names.Text(d.Name), Kind: d.Kind.String(), Text: text})
+		} else {
+			text = j.definitionText(d)
+		}
+		whole.Write([]byte(text + "\n"))
+	}
 	out.SHA256 = hex.EncodeToString(whole.Sum(nil))
-	return out, refusal
+	return out
 }
 
 // isOwn reports whether a declaration introduces a constant that is not Lean's.
@@ -52,12 +59,13 @@ func (j *judge) isOwn(d *term.Declaration) bool {
 	})
 }
 
-// definitionText renders a declaration. One too long to be printed is given by its fingerprints, and the error says so.
-func (j *judge) definitionText(d *term.Declaration) (string, error) {
+// definitionText renders a declaration. A part of it that is too long to be printed is given by the fingerprints of the
+// whole, which determine it.
+func (j *judge) definitionText(d *term.Declaration) string {
 	w := definitionWriter{judge: j}
 	if d.Kind == term.Inductive {
 		w.block(d.Block)
-		return w.out.String(), w.err
+		return w.out.String()
 	}
 	keyword := map[term.DeclarationKind]string{term.Definition: "def", term.Opaque: "opaque", term.Quotient: "quotient", term.Theorem: "theorem"}[d.Kind]
 	w.header(keyword, d.Name, d.LevelParams)
@@ -65,14 +73,13 @@ func (j *judge) definitionText(d *term.Declaration) (string, error) {
 		w.out.WriteString(" := ")
 		w.expression(value, d.Name)
 	}
-	return w.out.String(), w.err
+	return w.out.String()
 }
 
 // definitionWriter writes one declaration.
 type definitionWriter struct {
 	*judge
 	out strings.Builder
-	err error // of the first part that could not be printed
 }
 
 // block writes types with their constructors; recursors follow from these.
@@ -111,9 +118,6 @@ func (w *definitionWriter) header(keyword string, n term.Name, params []term.Nam
 func (w *definitionWriter) expression(handle uint32, n term.Name) {
 	text, err := w.language.Expression(handle)
 	if err != nil {
-		if w.err == nil {
-			w.err = err
-		}
 		text = "(too long to be printed; fingerprints: " + string(w.core.entries[n]) + ")"
 	}
 	w.out.WriteString(text)

@@ -32,17 +32,16 @@ type Class string
 
 // Classes of refusal beyond those of packages export and kernel.
 const (
-	MissingDeclaration    Class = "missing_declaration"      // a name asked for is not declared
-	AmbiguousDeclaration  Class = "ambiguous_declaration"    // a name asked for is how several declarations print
-	Sorry                 Class = "sorry"                    // sorryAx is reached
-	CustomAxiom           Class = "custom_axiom"             // an axiom outside the core library is reached
-	ForgedAxiom           Class = "forged_axiom"             // a core axiom's name on something else
-	BasisDiffers          Class = "basis_differs"            // a logical constant is not Lean's
-	ConformanceDiffers    Class = "conformance_differs"      // a core definition is not that of the claimed version
-	StatementTooLong      Class = "statement_too_long"       // a declaration asked for states more than can be printed
-	StatementUnreadable   Class = "statement_unreadable"     // what is printed for a declaration does not read back
-	OwnDefinitionsTooLong Class = "own_definitions_too_long" // a statement rests on definitions that cannot be printed
-	ResourceLimit         Class = "resource_limit"           // the check ran out of time, memory or depth
+	MissingDeclaration   Class = "missing_declaration"   // a name asked for is not declared
+	AmbiguousDeclaration Class = "ambiguous_declaration" // a name asked for is how several declarations print
+	Sorry                Class = "sorry"                 // sorryAx is reached
+	CustomAxiom          Class = "custom_axiom"          // an axiom outside the core library is reached
+	ForgedAxiom          Class = "forged_axiom"          // a core axiom's name on something else
+	BasisDiffers         Class = "basis_differs"         // a logical constant is not Lean's
+	ConformanceDiffers   Class = "conformance_differs"   // a core definition is not that of the claimed version
+	StatementTooLong     Class = "statement_too_long"    // a declaration asked for states more than can be printed
+	StatementUnreadable  Class = "statement_unreadable"  // what is printed for a declaration does not read back
+	ResourceLimit        Class = "resource_limit"        // the check ran out of time, memory or depth
 )
 
 // Report is the outcome of a check. Its JSON is what `reckon lean check --json` prints.
@@ -81,12 +80,13 @@ type Declaration struct {
 }
 
 // OwnDefinitions lists the definitions of the uploader that the statements of the named declarations depend on, in the
-// order of the file. Proofs are left out: a proposition means the same whatever proves it.
+// order of the file. Proofs are left out: a proposition means the same whatever proves it. What is shown is bounded; the
+// digest is over all.
 type OwnDefinitions struct {
 	Count       int             `json:"count"`
 	SHA256      string          `json:"sha256"` // of all texts, each followed by a line feed, lower-case hex
 	Definitions []OwnDefinition `json:"definitions"`
-	Omitted     int             `json:"omitted"` // number of last definitions left out beyond 1 MiB of text; the hash covers them
+	Omitted     int             `json:"omitted"` // number of definitions not shown, the farthest from the statements; the hash covers them
 }
 
 // OwnDefinition is one declaration, rendered whole.

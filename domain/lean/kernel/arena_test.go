@@ -19,6 +19,9 @@ func checkText(t testing.TB, name string, text []byte, opts kernel.Options) (*ex
 	if err != nil {
 		t.Fatalf("%s: %v", name, err)
 	}
+	if len(text) < 1<<16 && opts.MaxDepth == 0 && opts.MaxExprs == 0 && opts.Workers < 2 && sampled(text, 32) {
+		compare(t, name, text)
+	}
 	return file, kernel.Check(context.Background(), file.Store, file.Declarations, opts)
 }
 

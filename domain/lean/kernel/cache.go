@@ -6,6 +6,7 @@ import "reckon/domain/lean/term"
 // empties it in constant time by raising the generation.
 type exprCache struct {
 	room       *term.Room
+	off        bool // it stays empty
 	entries    []cacheEntry
 	generation uint32
 }
@@ -25,6 +26,9 @@ func (c *exprCache) get(e term.Expr) (term.Expr, bool) {
 }
 
 func (c *exprCache) set(e, value term.Expr) {
+	if c.off {
+		return
+	}
 	if int(e) >= len(c.entries) {
 		length := int(e) + int(e)/2 + 1024
 		c.entries = term.Grow(c.room, c.entries, length, length)
@@ -40,10 +44,11 @@ func (c *exprCache) reset() {
 	}
 }
 
-// pairSet is a set of unordered pairs of expressions for the duration of one declaration: open addressing with linear
+// pairSet is a set of ordered pairs of expressions for the duration of one declaration: open addressing with linear
 // probing; reset empties it in constant time by raising the generation.
 type pairSet struct {
 	room       *term.Room
+	off        bool // it stays empty
 	slots      []pairSlot
 	generation uint32
 	count      int
@@ -69,6 +74,9 @@ func (s *pairSet) contains(a, b term.Expr) bool {
 }
 
 func (s *pairSet) add(a, b term.Expr) {
+	if s.off {
+		return
+	}
 	if 2*s.count >= len(s.slots) {
 		s.grow()
 	}
@@ -100,10 +108,6 @@ func (s *pairSet) reset() {
 	}
 }
 
-// pairKey is the same 64-bit key for (a, b) and (b, a).
-func pairKey(a, b term.Expr) uint64 {
-	if a > b {
-		a, b = b, a
-	}
-	return uint64(a)<<32 | uint64(b)
-}
+// pairKey is one key for each ordered pair: that a = b was found says nothing of the question b = a, which may be
+// answered otherwise.
+func pairKey(a, b term.Expr) uint64 { return uint64(a)<<32 | uint64(b) }

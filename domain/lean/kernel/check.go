@@ -20,6 +20,8 @@ type Options struct {
 
 	Room *term.Room // bounds the memory of the process; nil: no limit
 
+	Questions Questions // for tests
+
 	// Progress, when not nil, is called after every 64th declaration and the last one with the number checked so far,
 	// which never falls. Calls come from one goroutine at a time.
 	Progress func(checked, total int)
@@ -81,6 +83,9 @@ func Prepare(ctx context.Context, store *term.Store, declarations []term.Declara
 	}
 	if len(s.checkers) == 0 {
 		s.checkers = append(s.checkers, newChecker(ctx, r.foundation, store, opts.Room, opts.MaxDepth, &r.firstRefused))
+	}
+	for _, c := range s.checkers {
+		c.ask(opts.Questions)
 	}
 	store.SetRoom(nil) // the caller may go on with it
 	return s

@@ -37,12 +37,18 @@ type checker struct {
 	whnfCores      exprCache
 	cheapWhnfCores exprCache
 	unfoldings     exprCache
-	equal          pairSet // found definitionally equal
-	unequal        pairSet // applications of one definition whose arguments were found unequal
+	equal          pairSet // pairs that defEq found equal
+	equalReduced   pairSet // pairs that defEqReduced found equal
+	unequal        pairSet // applications of one definition whose arguments sameArguments found unequal
 	ruleValues     map[uint64]term.Expr
 	scopeIDs       map[uint64]uint32    // by outer scope and free variable
 	scopedTypes    map[uint64]term.Expr // checked, by scope and expression
 	openVisits     int
+
+	apart       *checker     // checks what this one generates
+	disturbance *disturbance // nil but in tests
+	uncached    bool         // only in tests, and where generated types are checked
+	maxSteps    int          // of one declaration; 0: no limit
 
 	room         *term.Room
 	depth        int
@@ -71,7 +77,9 @@ func newChecker(ctx context.Context, f *foundation, store *term.Store, room *ter
 	for _, cache := range []*exprCache{&c.inferred, &c.inferredOnly, &c.whnfs, &c.whnfCores, &c.cheapWhnfCores, &c.unfoldings} {
 		cache.room = room
 	}
-	c.equal.room, c.unequal.room = room, room
+	for _, pairs := range []*pairSet{&c.equal, &c.equalReduced, &c.unequal} {
+		pairs.room = room
+	}
 	c.levels = newLevelOrder(store, c.tick)
 	c.begin(0)
 	return c
@@ -83,12 +91,22 @@ func (c *checker) begin(unit int) {
 	c.store.Truncate(c.permanentExprs)
 	c.view, c.params, c.auxiliary = c.env.ViewAt(unit), nil, nil
 	c.auxBase = term.Name(c.store.NameCount())
-	c.nextLocal, c.depth, c.eager = 0, 0, false
+	c.nextLocal, c.depth, c.eager, c.stepLimit = 0, 0, false, 0
+	if c.maxSteps > 0 {
+		c.stepLimit = c.steps + c.maxSteps
+	}
 }
 
-// forget empties every cache. A cached fact holds for one declaration and one stage of its view only.
+// setStage shows constants of the block being checked. Expressions that were stuck may reduce then.
+func (c *checker) setStage(stage environment.Stage) {
+	c.view.SetStage(stage)
+	c.forget()
+}
+
+// forget empties every cache. A cached fact holds for one declaration, one stage of its view and, in a symbolic run, one
+// set of facts only.
 func (c *checker) forget() {
-	for _, cache := range []*exprCache{&c.inferred, &c.inferredOnly, &c.unfoldings} {
+	for _, cache := range []*exprCache{&c.inferred, &c.unfoldings} {
 		cache.reset()
 	}
 	c.forgetReductions()
@@ -101,13 +119,16 @@ func (c *checker) forget() {
 	c.openVisits = 0
 }
 
-// forgetReductions empties the caches of whnf and defEq, whose entries depend on c.eager.
+// forgetReductions empties the caches whose entries depend on c.eager: those of whnf, of defEq, and of types that are
+// inferred on the way.
 func (c *checker) forgetReductions() {
-	for _, cache := range []*exprCache{&c.whnfs, &c.whnfCores, &c.cheapWhnfCores} {
+	for _, cache := range []*exprCache{&c.inferredOnly, &c.whnfs, &c.whnfCores, &c.cheapWhnfCores} {
 		cache.reset()
 	}
-	c.equal.reset()
-	c.unequal.reset()
+	for _, pairs := range []*pairSet{&c.equal, &c.equalReduced, &c.unequal} {
+		pairs.reset()
+	}
+	c.disturbance.forget()
 }
 
 // tickEvery is the number of steps between two checks of the context.

@@ -25,13 +25,17 @@ func answerOf(b bool) answer {
 // defEq says whether two well-typed expressions are definitionally equal. Like Lean's own, the procedure is sound and
 // not complete; it follows the same order of attempts.
 //
-// Trap (lean4#14806, arena rec-missing-ih): being incomplete, it is not transitive. What is remembered is the pair that
-// was asked for and nothing that follows from it, so that no answer depends on which questions came before: a recursor
-// whose type and rules were built on different answers proves False.
+// Trap (lean4#14806, arena rec-missing-ih): being incomplete, it is neither transitive nor symmetric. defEqBinders takes
+// the variable's type from the second side, as Lean does, and what is stuck on the one side's type may reduce on the
+// other's. So defEq is a function of the ordered pair, and the caches hold values of functions and nothing that follows
+// from them: equal of defEq, equalReduced of defEqReduced, unequal of sameArguments, each looked up only where that
+// function is what a checker without caches would compute next. No answer then depends on which questions came before: a
+// recursor whose type and rules were built on different answers proves False.
 func (c *checker) defEq(a, b term.Expr) bool {
 	if a == b || c.equal.contains(a, b) {
 		return true
 	}
+	c.disturb(a, b)
 	c.enter()
 	equal := c.defEqCore(a, b)
 	c.leave()
@@ -59,6 +63,24 @@ func (c *checker) defEqCore(a, b term.Expr) bool {
 	if r := c.defEqProofs(x, y); r != unknown {
 		return r == yes
 	}
+	return c.defEqReduced(x, y)
+}
+
+// defEqReduced is the rest of defEq for two expressions without redex at the head, which are no two proofs: unfolding,
+// and comparison of what does not unfold. lazyDelta looks a pair up where it would otherwise go on as defEqReduced
+// begins.
+func (c *checker) defEqReduced(x, y term.Expr) bool {
+	if c.equalReduced.contains(x, y) {
+		return true
+	}
+	equal := c.defEqUnfolding(x, y)
+	if equal {
+		c.equalReduced.add(x, y)
+	}
+	return equal
+}
+
+func (c *checker) defEqUnfolding(x, y term.Expr) bool {
 	x, y, r := c.lazyDelta(x, y)
 	if r != unknown {
 		return r == yes
@@ -83,9 +105,10 @@ func (c *checker) defEqCore(a, b term.Expr) bool {
 		c.stringExpansion(x, y) || c.stringExpansion(y, x) || c.defEqUnitLike(x, y)
 }
 
-// quickDefEq compares a and b without reducing them: sorts, binders, literals, and pairs compared before.
+// quickDefEq compares a and b without reducing them: sorts, binders, literals. On binders it is defEq, and shares its
+// cache; on others a pair that defEq found equal may be unknown to it.
 func (c *checker) quickDefEq(a, b term.Expr) answer {
-	if a == b || c.equal.contains(a, b) {
+	if a == b {
 		return yes
 	}
 	na, nb := c.store.Node(a), c.store.Node(b)
@@ -94,7 +117,14 @@ func (c *checker) quickDefEq(a, b term.Expr) answer {
 	}
 	switch na.Kind {
 	case term.KindLam, term.KindPi:
-		return answerOf(c.defEqBinders(na.Kind, a, b))
+		if c.equal.contains(a, b) {
+			return yes
+		}
+		equal := c.defEqBinders(na.Kind, a, b)
+		if equal {
+			c.equal.add(a, b)
+		}
+		return answerOf(equal)
 	case term.KindSort:
 		return answerOf(c.levels.equal(term.Level(na.A), term.Level(nb.A)))
 	case term.KindNat, term.KindStr:
@@ -103,7 +133,9 @@ func (c *checker) quickDefEq(a, b term.Expr) answer {
 	return unknown
 }
 
-// defEqBinders compares functions or function types binder by binder.
+// defEqBinders compares functions or function types binder by binder. The variable has the second side's type, as in
+// Lean (is_def_eq_binding in its type_checker.cpp): the two types were found equal, but one may reduce where the other is
+// stuck, so that the answer belongs to this order of the sides.
 func (c *checker) defEqBinders(kind term.Kind, a, b term.Expr) bool {
 	var buf [8]term.Expr
 	locals := buf[:0]
@@ -177,6 +209,9 @@ func (c *checker) lazyDelta(a, b term.Expr) (term.Expr, term.Expr, answer) {
 		nextA, nextB, r, stuck := c.deltaStep(a, b)
 		if r != unknown || stuck {
 			return nextA, nextB, r
+		}
+		if c.equalReduced.contains(nextA, nextB) { // this loop and what follows it are defEqReduced of them
+			return nextA, nextB, yes
 		}
 		a, b = nextA, nextB
 	}

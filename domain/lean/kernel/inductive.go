@@ -50,7 +50,11 @@ type blockCtor struct {
 	value term.Expr // the constructor applied to the type's parameters
 	body  term.Expr // its type, over the block's parameters, with auxiliary types for nested occurrences
 
-	hypotheses int // how many of its fields have an induction hypothesis
+	// Set once, by openCtor: free variables for the fields, those of them with an induction hypothesis, and the result.
+	fields    []term.Expr
+	recursive []recursiveField
+	target    *blockType
+	indices   []term.Expr
 }
 
 // generatedRecursor is the recursor that the kernel derives for one type.
@@ -60,13 +64,16 @@ type generatedRecursor struct {
 	typ        term.Expr
 	numIndices int
 	rules      []term.Rule
+	redexes    []term.Expr // by rule: the recursor on its constructor, what the rule's value replaces, over the same arguments
 }
 
 // checkInductive checks one inductive declaration.
 func (c *checker) checkInductive(d *term.Declaration) {
 	b := c.newBlock(d.Block)
 	b.checkRecords()
-	b.compareRecords(b.generateRecursors())
+	recursors := b.generateRecursors()
+	b.compareRecords(recursors)
+	b.checkGenerated(recursors)
 }
 
 func (c *checker) newBlock(source *term.Block) *block {
@@ -87,15 +94,19 @@ func (c *checker) newBlock(source *term.Block) *block {
 // generateRecursors checks the types and constructors and derives the recursors.
 func (b *block) generateRecursors() []generatedRecursor {
 	b.openTypes()
-	b.view.SetStage(environment.TypesVisible)
+	b.setStage(environment.TypesVisible)
 	b.openConstructors()
 	b.checkResults()
 	b.checkConstructors()
 	b.checkOccurrences()
-	b.view.SetStage(environment.ConstructorsVisible)
-	b.forget() // expressions that were stuck reduce now that the constructors are visible
+	b.setStage(environment.ConstructorsVisible)
 	b.findElimination()
 	b.buildMotives()
+	for _, t := range b.types {
+		for i := range t.ctors {
+			b.openCtor(&t.ctors[i])
+		}
+	}
 	b.buildMinors()
 	return b.buildRecursors()
 }
@@ -549,7 +560,21 @@ type recursiveField struct {
 	indices   []term.Expr
 }
 
-// recursiveFields finds the fields an induction hypothesis is needed for.
+// openCtor makes the fields of a constructor free variables and finds those with an induction hypothesis. It runs once for
+// each: what a premise takes and what a rule passes is read from the same list.
+func (b *block) openCtor(ctor *blockCtor) {
+	fields, rest := b.openFields(ctor.body, nil)
+	target, indices := b.targetType(rest)
+	if target == nil {
+		refuse(InvalidConstructor, "%s does not end in its type", b.store.NameString(ctor.name))
+	}
+	ctor.fields, ctor.recursive, ctor.target, ctor.indices = fields, b.recursiveFields(fields), target, indices
+}
+
+// recursiveFields finds the fields an induction hypothesis is needed for. As in Lean's kernel (is_rec_argument in its
+// inductive.cpp), the type of a field is brought to weak head normal form, and so is what follows each of its arguments:
+// a field whose type only reduces to a type of the block is recursive. Lean asks this anew, of a new checker, for the
+// premises and for the rules.
 func (b *block) recursiveFields(fields []term.Expr) []recursiveField {
 	s := b.store
 	var out []recursiveField
@@ -579,16 +604,9 @@ func (b *block) buildMinors() {
 		for i := range t.ctors {
 			ctor := &t.ctors[i]
 			saved := b.nextLocal
-			fields, rest := b.openFields(ctor.body, nil)
-			target, indices := b.targetType(rest)
-			if target == nil {
-				refuse(InvalidConstructor, "%s does not end in its type", s.NameString(ctor.name))
-			}
-			result := s.App(s.Apps(target.motive, indices), s.Apps(ctor.value, fields))
-			locals := fields
-			recursive := b.recursiveFields(fields)
-			ctor.hypotheses = len(recursive)
-			for _, r := range recursive {
+			result := s.App(s.Apps(ctor.target.motive, ctor.indices), s.Apps(ctor.value, ctor.fields))
+			locals := slices.Clone(ctor.fields)
+			for _, r := range ctor.recursive {
 				conclusion := s.App(s.Apps(r.target.motive, r.indices), s.Apps(r.field, r.arguments))
 				locals = append(locals, b.newLocal(s.Pis(r.arguments, conclusion)))
 			}
@@ -624,21 +642,16 @@ func (b *block) buildRecursors() []generatedRecursor {
 		typ := b.abstractLocals(s.Pi, slices.Concat(common, t.indices, []term.Expr{t.major}), s.App(s.Apps(t.motive, t.indices), t.major))
 		out[i] = generatedRecursor{name: names[i], params: params, typ: typ, numIndices: len(t.indices)}
 		for _, ctor := range t.ctors {
-			saved := b.nextLocal
-			fields, _ := b.openFields(ctor.body, nil)
-			value := s.Apps(minors[minor], fields)
+			value := s.Apps(minors[minor], ctor.fields)
 			minor++
-			recursive := b.recursiveFields(fields)
-			if len(recursive) != ctor.hypotheses { // Trap (arena rec-missing-ih): a rule that passes fewer arguments than its minor premise takes
-				refuseAt(b.reportName(t), InvalidOccurrence, "it depends on the context which fields of %s are recursive", s.NameString(ctor.name))
-			}
-			for _, r := range recursive {
+			for _, r := range ctor.recursive {
 				call := s.App(s.Apps(s.Apps(r.target.rec, common), r.indices), s.Apps(r.field, r.arguments))
 				value = s.App(value, s.Lams(r.arguments, call))
 			}
-			value = b.abstractLocals(s.Lam, slices.Concat(common, fields), value)
-			b.nextLocal = saved
-			out[i].rules = append(out[i].rules, term.Rule{Constructor: ctor.name, NumFields: uint32(len(fields)), Value: value})
+			locals := slices.Concat(common, ctor.fields)
+			redex := s.App(s.Apps(s.Apps(t.rec, common), ctor.indices), s.Apps(ctor.value, ctor.fields))
+			out[i].rules = append(out[i].rules, term.Rule{Constructor: ctor.name, NumFields: uint32(len(ctor.fields)), Value: b.abstractLocals(s.Lam, locals, value)})
+			out[i].redexes = append(out[i].redexes, b.abstractLocals(s.Lam, locals, redex))
 		}
 	}
 	return out

@@ -12,8 +12,10 @@ func (c *checker) check(e term.Expr) term.Expr { return c.infer(e, true) }
 func (c *checker) typeOf(e term.Expr) term.Expr { return c.infer(e, false) }
 
 func (c *checker) infer(e term.Expr, check bool) term.Expr {
-	if t, ok := c.inferred.get(e); ok {
-		return t
+	if check || !c.eager { // while c.eager is set nothing is checked, and a type may be inferred by other reductions
+		if t, ok := c.inferred.get(e); ok {
+			return t
+		}
 	}
 	if !check {
 		if t, ok := c.inferredOnly.get(e); ok {

@@ -58,7 +58,9 @@ func (c *checker) checkInScope(e term.Expr, s scope) term.Expr {
 		t = c.infer(c.store.Instantiate(e, s.locals), true)
 	}
 	c.leave()
-	c.scopedTypes[key] = t
+	if !c.uncached {
+		c.scopedTypes[key] = t
+	}
 	return t
 }
 

@@ -1,30 +1,61 @@
 package kernel
 
 import (
+	"slices"
+
 	"reckon/domain/lean/builtin"
+	"reckon/domain/lean/environment"
 	"reckon/domain/lean/term"
 )
 
+// quotientConstant is a constant that Lean builds in, and the kind of its record.
+type quotientConstant struct {
+	id     builtin.ID
+	kind   term.QuotKind
+	params int
+	speaks []builtin.ID // of which other records its type or its reduction does
+}
+
+var quotientConstants = []quotientConstant{
+	{builtin.Quot, term.QuotType, 1, nil},
+	{builtin.QuotMk, term.QuotCtor, 1, []builtin.ID{builtin.Quot}},
+	{builtin.QuotLift, term.QuotLift, 2, []builtin.ID{builtin.Quot, builtin.QuotMk}},
+	{builtin.QuotInd, term.QuotInd, 1, []builtin.ID{builtin.Quot, builtin.QuotMk}},
+}
+
 // checkQuotient compares one of the four quotient records with what Lean builds in. Names are tied to kinds, so that a
-// reduction rule never applies to another constant.
+// reduction rule never applies to another constant; the constants that a record speaks of are quotient records before it;
+// and a file has all four or none.
+//
+// Trap: a type compared by the names in it is not the built-in one where Quot is a definition, def Quot α r := PUnit.
 func (c *checker) checkQuotient(d *term.Declaration) {
 	s := c.store
-	expected := map[term.QuotKind]struct {
-		name   term.Name
-		params int
-	}{term.QuotType: {c.names.Handle(builtin.Quot), 1}, term.QuotCtor: {c.names.Handle(builtin.QuotMk), 1}, term.QuotLift: {c.names.Handle(builtin.QuotLift), 2}, term.QuotInd: {c.names.Handle(builtin.QuotInd), 1}}[d.QuotKind]
-	if expected.params == 0 || expected.name != d.Name {
+	i := slices.IndexFunc(quotientConstants, func(q quotientConstant) bool { return q.kind == d.QuotKind && c.names.Handle(q.id) == d.Name })
+	if i < 0 {
 		refuse(InvalidQuotient, "%s is no quotient constant of kind %q", s.NameString(d.Name), d.QuotKind)
 	}
-	if len(d.LevelParams) != expected.params {
+	if len(d.LevelParams) != quotientConstants[i].params {
 		refuse(InvalidQuotient, "%s has %d universe parameters", s.NameString(d.Name), len(d.LevelParams))
 	}
+	for _, id := range quotientConstants[i].speaks {
+		if k := c.findConstant(c.names.Handle(id)); k == nil || k.Kind != environment.Quotient {
+			refuse(InvalidQuotient, "%s needs the quotient record %s before it", s.NameString(d.Name), id)
+		}
+	}
 	c.check(d.Type)
-	if !c.sameUpToLevels(d.Type, c.quotientType(d)) {
+	generated := c.quotientType(d)
+	if !c.sameUpToLevels(d.Type, generated) {
 		refuse(InvalidQuotient, "the type of %s is not the built-in one", s.NameString(d.Name))
 	}
 	if d.QuotKind == term.QuotLift {
 		c.requireEq()
+	}
+	c.checkApart(d.LevelParams, InvalidQuotient, "the built-in type of "+s.NameString(d.Name), func(own *checker) { own.sortOf(generated, true) })
+	for _, q := range quotientConstants {
+		unit, declared := c.env.IntroducedBy(c.names.Handle(q.id))
+		if !declared || c.env.Declaration(unit).Kind != term.Quotient {
+			refuse(InvalidQuotient, "%s is no quotient record of this file: there are all four, or none", q.id)
+		}
 	}
 }
 

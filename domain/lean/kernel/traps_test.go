@@ -17,6 +17,7 @@ import (
 
 func expectRefusal(t *testing.T, b *leantest.Builder, declaration string, class kernel.Class) {
 	t.Helper()
+	compare(t, t.Name(), []byte(b.Text()))
 	file, r := checkText(t, t.Name(), []byte(b.Text()), kernel.Options{})
 	if r.Refusal == nil {
 		t.Fatalf("not refused: %+v", r)
@@ -28,6 +29,7 @@ func expectRefusal(t *testing.T, b *leantest.Builder, declaration string, class 
 
 func expectAccepted(t *testing.T, b *leantest.Builder) {
 	t.Helper()
+	compare(t, t.Name(), []byte(b.Text()))
 	if _, r := checkText(t, t.Name(), []byte(b.Text()), kernel.Options{}); !r.Accepted() {
 		t.Fatalf("not accepted: %v %v", r.Refusal, r.Exhausted)
 	}

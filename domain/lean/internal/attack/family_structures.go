@@ -180,6 +180,35 @@ quot lift Quot.lift.{u, v} : ∀ (α : Sort u) (r : α → α → Prop) (β : So
 		Text: textLogic + `
 inductive Quot (α : Type) (r : α → α → Prop) : Type | Quot.mk : α → Quot α r
 quot lift Quot.lift.{u, v} : ∀ (α : Sort u) (r : α → α → Prop) (β : Sort v) (f : α → β), (∀ (a b : α), r a b → Eq.{v} β (f a) (f b)) → Quot.{u} α r → β` + holdsTrue, Want: refused()},
+	{Name: "Quot a definition", Attack: "Quot unfolds to a type of one value; mk, lift and ind are the built-in ones: everything is lifted.",
+		Text: textLogic + `
+inductive PUnit.{u} : Sort u | PUnit.unit : PUnit.{u}
+def Quot.{u} : ∀ (α : Sort u), (α → α → Prop) → Sort u := fun (α : Sort u) (r : α → α → Prop) => PUnit.{u}
+quot ctor Quot.mk.{u} : ∀ (α : Sort u) (r : α → α → Prop), α → Quot.{u} α r
+quot lift Quot.lift.{u, v} : ∀ (α : Sort u) (r : α → α → Prop) (β : Sort v) (f : α → β), (∀ (a b : α), r a b → Eq.{v} β (f a) (f b)) → Quot.{u} α r → β
+quot ind Quot.ind.{u} : ∀ (α : Sort u) (r : α → α → Prop) (β : Quot.{u} α r → Prop), (∀ (a : α), β (Quot.mk.{u} α r a)) → ∀ (q : Quot.{u} α r), β q
+def anything : ∀ (a b : Bool), False → Eq.{1} Bool a b := fun (a b : Bool) (h : False) => False.rec.{0} (fun (h : False) => Eq.{1} Bool a b) h
+def of : Bool → Bool := fun (b : Bool) => Quot.lift.{1, 1} Bool (fun (a b : Bool) => False) Bool (fun (b : Bool) => b) anything (Quot.mk.{1} Bool (fun (a b : Bool) => False) b)
+theorem boom : False := trueNotFalse (Eq.rec.{0, 1} (Quot.{1} Bool (fun (a b : Bool) => False)) (Quot.mk.{1} Bool (fun (a b : Bool) => False) Bool.true)
+  (fun (q : Quot.{1} Bool (fun (a b : Bool) => False)) (h : Eq.{1} (Quot.{1} Bool (fun (a b : Bool) => False)) (Quot.mk.{1} Bool (fun (a b : Bool) => False) Bool.true) q) => Eq.{1} Bool Bool.true (Quot.lift.{1, 1} Bool (fun (a b : Bool) => False) Bool (fun (b : Bool) => b) anything q))
+  (Eq.refl.{1} Bool Bool.true) (Quot.mk.{1} Bool (fun (a b : Bool) => False) Bool.false) (Eq.refl.{1} (Quot.{1} Bool (fun (a b : Bool) => False)) (Quot.mk.{1} Bool (fun (a b : Bool) => False) Bool.true)))`,
+		Want: refused(kernel.InvalidQuotient)},
+	{Name: "mk a definition, lift and ind built in", Attack: "Quot.mk chooses one element for all.",
+		Text: textLogic + `
+quot type Quot.{u} : ∀ (α : Sort u), (α → α → Prop) → Sort u
+axiom any.{u} : ∀ (α : Sort u) (r : α → α → Prop), Quot.{u} α r
+def Quot.mk.{u} : ∀ (α : Sort u) (r : α → α → Prop), α → Quot.{u} α r := fun (α : Sort u) (r : α → α → Prop) (a : α) => any.{u} α r
+quot ind Quot.ind.{u} : ∀ (α : Sort u) (r : α → α → Prop) (β : Quot.{u} α r → Prop), (∀ (a : α), β (Quot.mk.{u} α r a)) → ∀ (q : Quot.{u} α r), β q` + holdsTrue, Want: refused(kernel.InvalidQuotient)},
+	{Name: "a part of the group", Attack: "Quot and Quot.mk without their eliminators: another's Quot.lift may follow.",
+		Text: textLogic + `
+quot type Quot.{u} : ∀ (α : Sort u), (α → α → Prop) → Sort u
+quot ctor Quot.mk.{u} : ∀ (α : Sort u) (r : α → α → Prop), α → Quot.{u} α r` + holdsTrue, Want: refused(kernel.InvalidQuotient)},
+	{Name: "lift an axiom", Attack: "The group's Quot.lift is an axiom of another type.",
+		Text: textLogic + `
+quot type Quot.{u} : ∀ (α : Sort u), (α → α → Prop) → Sort u
+quot ctor Quot.mk.{u} : ∀ (α : Sort u) (r : α → α → Prop), α → Quot.{u} α r
+axiom Quot.lift.{u, v} : ∀ (α : Sort u) (r : α → α → Prop) (β : Sort v), (α → β) → Quot.{u} α r → β
+quot ind Quot.ind.{u} : ∀ (α : Sort u) (r : α → α → Prop) (β : Quot.{u} α r → Prop), (∀ (a : α), β (Quot.mk.{u} α r a)) → ∀ (q : Quot.{u} α r), β q` + holdsTrue, Want: refused(kernel.InvalidQuotient)},
 	{Name: "lift computes without mk", Attack: "Quot.lift f h q is stuck on a variable.",
 		Text: textLogic + textQuot + `
 theorem one : ∀ (q : Quot.{1} Bool (Eq.{1} Bool)), Eq.{1} Bool (Quot.lift.{1, 1} Bool (Eq.{1} Bool) Bool (fun (b : Bool) => Bool.true) (fun (a b : Bool) (h : Eq.{1} Bool a b) => Eq.refl.{1} Bool Bool.true) q) Bool.true :=

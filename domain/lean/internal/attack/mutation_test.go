@@ -16,6 +16,7 @@ import (
 
 	"reckon/domain/lean/check"
 	"reckon/domain/lean/export"
+	"reckon/domain/lean/internal/histories"
 	"reckon/domain/lean/internal/leantest"
 	"reckon/domain/lean/term"
 	"reckon/test/sweep"
@@ -52,6 +53,11 @@ func TestMutantsOfRealExportsShowWhatTheyMean(t *testing.T) {
 				continue
 			}
 			count++
+			if histories.Sampled(mutant, 32) {
+				if difference, _ := histories.Compare(mutant); difference != "" {
+					t.Errorf("%s: %s: %s", filepath.Base(path), what, difference)
+				}
+			}
 			report, err := judge(string(mutant), ask)
 			if err != nil {
 				t.Errorf("%s: %s: %v", filepath.Base(path), what, err)

@@ -66,6 +66,9 @@ func (r Recipe) body() string {
 	return body
 }
 
+// Export is the recipe's export under one version.
+func (r Recipe) Export(version string) string { return header(version) + "\n" + r.body() }
+
 // Report judges the recipe's file under one version, as a user's is judged.
 func (r Recipe) Report(version string) (*check.Report, error) { return r.judge(version, r.body()) }
 
@@ -251,6 +254,7 @@ func allOf(outcomes ...Outcome) Outcome {
 func Recipes() map[string][]Recipe {
 	return map[string][]Recipe{
 		"controls":   controls,
+		"histories":  historyRecipes,
 		"literals":   literals,
 		"structures": structures, "quotients": quotients, "universes": universes, "scopes": scopes,
 		"recursors":   recursorRecipes,

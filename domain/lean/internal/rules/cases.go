@@ -239,6 +239,7 @@ var rules = []rule{
 
 	// quotient.go
 	{name: "quotient-types", base: "eq", accept: "quotients", refuse: "quotients", edit: [2]string{`"kind":"ctor"`, `"kind":"lift"`}, class: "invalid_quotient", refusedDeclaration: "Quot.mk"},
+	{name: "quotient-group", base: "eq", accept: "quotients", refuse: "quotients", edit: [2]string{`{"quot":{"kind":"ind",`, `{"axiom":{"isUnsafe":false,`}, class: "invalid_quotient", refusedDeclaration: "Quot"},
 	{name: "quotient-needs-eq", base: "nat", accept: shared["eq"] + "quotients", refuse: "inductive large Eq.{u} (α : Sort u) (a b : α) : Prop | refl : Eq.{u} α a b quotients",
 		class: "invalid_quotient", refusedDeclaration: "Quot.lift"},
 
