@@ -2,6 +2,7 @@ package plain
 
 import (
 	"math/big"
+	"slices"
 
 	"reckon/domain/lean/term"
 )
@@ -102,35 +103,49 @@ func (k *kernel) stringMaker() term.Name {
 	return k.names.stringOfList
 }
 
-// requireString checks that what every string literal abbreviates, maker [Char.ofNat n, …], is a well-typed value of
-// String made of constants declared before. A literal is then no more than a short way to write it.
+// hasList: List.{u} (α : Type u) : Type u is the inductive type with the constructors nil and cons.
+func (k *kernel) hasList() bool {
+	c := k.env[k.names.list]
+	if c == nil || c.inductive == nil || len(c.params) != 1 || len(c.inductive.all) != 1 || c.inductive.numParams != 1 ||
+		!slices.Equal(c.inductive.constructors, []term.Name{k.names.listNil, k.names.listCons}) {
+		return false
+	}
+	u := k.store.Param(c.params[0])
+	typ := k.store.Sort(k.store.Succ(u))
+	alpha := k.store.Local(0, typ)
+	list := k.store.App(k.constant(k.names.list, u), alpha)
+	over := func(e term.Expr) term.Expr { return k.pis([]term.Expr{alpha}, e) }
+	return k.sameRecord(c.typ, over(typ)) && k.sameRecord(k.env[k.names.listNil].typ, over(list)) &&
+		k.sameRecord(k.env[k.names.listCons].typ, over(k.arrow(alpha, k.arrow(list, list))))
+}
+
+// requireString checks that what every string literal abbreviates, maker [Char.ofNat n, …], is a value of String made of
+// constants declared before. A literal is then no more than a short way to write it. That Char and String are inductive
+// types is required beyond that: they are Lean's.
 func (k *kernel) requireString() {
 	if k.memo.stringsChecked {
 		return
 	}
 	k.requireNat()
-	params := map[term.Name]int{k.names.list: 1, k.names.listNil: 1, k.names.listCons: 1, k.names.char: 0, k.names.charOfNat: 0, k.names.string: 0, k.stringMaker(): 0}
-	for n, count := range params {
-		if c := k.env[n]; c == nil || len(c.params) != count {
-			refuse(invalidLiteral, "a string literal stands where what it abbreviates is not declared")
-		}
+	if !k.hasList() {
+		refuse(invalidLiteral, "a string literal stands where List, with nil and cons, is not declared")
 	}
 	typ := k.store.Sort(k.store.Succ(term.Zero))
+	for _, n := range []term.Name{k.names.char, k.names.string} {
+		if c := k.env[n]; c == nil || c.inductive == nil || len(c.params) != 0 || c.typ != typ {
+			refuse(invalidLiteral, "a string literal stands where %s is not declared as an inductive type in Type", k.store.NameString(n))
+		}
+	}
 	nat, char, str := k.constant(k.names.nat), k.constant(k.names.char), k.constant(k.names.string)
 	chars := k.store.App(k.constant(k.names.list, term.Zero), char)
-	k.requireType(char, typ)
-	k.requireType(str, typ)
-	k.requireType(chars, typ)
-	k.requireType(k.constant(k.names.charOfNat), k.arrow(nat, char))
-	k.requireType(k.emptyList(), chars)
-	k.requireType(k.store.App(k.constant(k.names.listCons, term.Zero), char), k.arrow(char, k.arrow(chars, chars)))
-	k.requireType(k.constant(k.stringMaker()), k.arrow(chars, str))
+	k.requireType(k.names.charOfNat, k.arrow(nat, char))
+	k.requireType(k.stringMaker(), k.arrow(chars, str))
 	k.memo.stringsChecked = k.remember
 }
 
-func (k *kernel) requireType(e, typ term.Expr) {
-	if !k.equal(k.check(e), typ) {
-		refuse(invalidLiteral, "a string literal stands where %s has not the type that it takes", k.store.Describe(e))
+func (k *kernel) requireType(n term.Name, typ term.Expr) {
+	if c := k.env[n]; c == nil || len(c.params) != 0 || c.typ != typ {
+		refuse(invalidLiteral, "a string literal stands where %s has not the type that it takes", k.store.NameString(n))
 	}
 }
 

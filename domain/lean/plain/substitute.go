@@ -97,20 +97,32 @@ func (k *kernel) lift(e term.Expr, by uint32) term.Expr {
 
 // abstract turns free variables into loose ones: the last becomes index 0. e has no loose variables.
 func (k *kernel) abstract(e term.Expr, locals []term.Expr) term.Expr {
-	if len(locals) == 0 {
-		return e
-	}
-	index, first := map[term.Expr]uint32{}, uint32(1<<32-1)
+	return k.abstractFirst(e, k.positions(locals), len(locals))
+}
+
+// positions are the places of free variables in a list, and the least number of one.
+type positions struct {
+	of    map[term.Expr]int
+	least uint32
+}
+
+func (k *kernel) positions(locals []term.Expr) positions {
+	p := positions{map[term.Expr]int{}, 1<<32 - 1}
 	for i, l := range locals {
-		index[l] = uint32(len(locals) - 1 - i)
-		first = min(first, k.store.Node(l).A)
+		p.of[l] = i
+		p.least = min(p.least, k.store.Node(l).A)
 	}
+	return p
+}
+
+// abstractFirst abstracts the first count of the variables.
+func (k *kernel) abstractFirst(e term.Expr, locals positions, count int) term.Expr {
 	return k.rewrite(e, func(p place, n term.Node) (term.Expr, bool) {
-		if n.Locals <= first { // no variable with a number as large as those of locals
+		if n.Locals <= locals.least { // every variable in it has a smaller number
 			return p.e, true
 		}
-		if i, ok := index[p.e]; ok {
-			return k.store.BVar(p.depth + i), true
+		if i, ok := locals.of[p.e]; ok && i < count {
+			return k.store.BVar(p.depth + uint32(count-1-i)), true
 		}
 		return 0, false
 	})
@@ -118,17 +130,18 @@ func (k *kernel) abstract(e term.Expr, locals []term.Expr) term.Expr {
 
 // pis and lams close body over free variables; the type of one may mention earlier ones.
 func (k *kernel) pis(locals []term.Expr, body term.Expr) term.Expr {
-	r := k.abstract(body, locals)
-	for i := len(locals) - 1; i >= 0; i-- {
-		r = k.store.Pi(k.abstract(k.localType(locals[i]), locals[:i]), r)
-	}
-	return r
+	return k.close(locals, body, k.store.Pi)
 }
 
 func (k *kernel) lams(locals []term.Expr, body term.Expr) term.Expr {
-	r := k.abstract(body, locals)
+	return k.close(locals, body, k.store.Lam)
+}
+
+func (k *kernel) close(locals []term.Expr, body term.Expr, binder func(typ, body term.Expr) term.Expr) term.Expr {
+	at := k.positions(locals)
+	r := k.abstractFirst(body, at, len(locals))
 	for i := len(locals) - 1; i >= 0; i-- {
-		r = k.store.Lam(k.abstract(k.localType(locals[i]), locals[:i]), r)
+		r = binder(k.abstractFirst(k.localType(locals[i]), at, i), r)
 	}
 	return r
 }
