@@ -6,7 +6,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
-	"strings"
+
 	"testing"
 	"time"
 
@@ -91,5 +91,3 @@ func TestRefusesEveryBadExport(t *testing.T) {
 		refused(t, path)
 	}
 }
-
-var _ = strings.TrimSpace
