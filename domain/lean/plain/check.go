@@ -34,6 +34,9 @@ func (b Budget) withDefaults() Budget {
 	return b
 }
 
+// literalBytes bounds the numbers that arithmetic makes.
+const literalBytes = 256 << 20
+
 // Report is the outcome of Check.
 type Report struct {
 	Checked     int          // declarations found well-formed
@@ -136,6 +139,16 @@ type memo struct {
 	stringsChecked   bool
 }
 
+// largestMemo bounds the entries of one map. What is not kept is found again.
+const largestMemo = 1 << 21
+
+// keep enters a value of a function into its map.
+func keep[K comparable, V any](k *kernel, values map[K]V, argument K, value V) {
+	if k.remember && len(values) < largestMemo {
+		values[argument] = value
+	}
+}
+
 // forget empties the memo. It is called wherever the environment changes.
 func (k *kernel) forget() {
 	k.memo = memo{checked: map[term.Expr]term.Expr{}, typed: map[term.Expr]term.Expr{}, whnf: map[term.Expr]term.Expr{},
@@ -143,12 +156,15 @@ func (k *kernel) forget() {
 }
 
 // step takes one step of the budget.
-func (k *kernel) step() {
-	k.steps++
+func (k *kernel) step() { k.spend(1) }
+
+func (k *kernel) spend(steps int64) {
+	before := k.steps
+	k.steps += steps
 	if k.steps > k.limit {
 		panic(spent{"the steps for a declaration are spent"})
 	}
-	if k.steps&1023 == 0 && k.ctx.Err() != nil {
+	if k.steps>>10 != before>>10 && k.ctx.Err() != nil {
 		panic(spent{"the time given ran out, or the check was cancelled"})
 	}
 }
@@ -175,7 +191,9 @@ func (k *kernel) attempt(steps int64, question func() bool) (answer bool) {
 		switch p := recover().(type) {
 		case nil:
 		case refused, spent:
-			answer = false
+			if answer = false; k.ctx.Err() != nil {
+				panic(p) // an answer must not depend on the time given
+			}
 		default:
 			panic(p)
 		}
@@ -236,6 +254,7 @@ func checkAll(ctx context.Context, store *term.Store, declarations []term.Declar
 func (k *kernel) prepare(store *term.Store) {
 	k.store = store.Clone(k.budget.Room)
 	k.store.SetExprLimit(store.ExprCount() + k.budget.Exprs)
+	k.store.SetLiteralLimit(literalBytes)
 	k.store.Freeze()
 	k.limit = k.budget.Steps
 	k.findNames()

@@ -18,9 +18,7 @@ func (k *kernel) equal(a, b term.Expr) bool {
 	k.enter()
 	r := k.equalUncached(a, b)
 	k.leave()
-	if k.remember {
-		k.memo.equal[pair] = r
-	}
+	keep(k, k.memo.equal, pair, r)
 	return r
 }
 

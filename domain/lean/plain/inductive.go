@@ -56,6 +56,7 @@ type block struct {
 
 // block checks an inductive declaration and adds its types, constructors and recursors.
 func (k *kernel) block(source *term.Block) {
+	kept := k.store.ExprCount()
 	b := &block{k: k, source: source, own: map[term.Name]bool{}}
 	b.checkNames()
 	b.checkTypes()
@@ -70,6 +71,7 @@ func (k *kernel) block(source *term.Block) {
 	b.addRecursors()
 	b.checkGenerated()
 	b.compare()
+	b.keepGenerated(kept)
 }
 
 // checkNames: every name is new and declared once, and all parts of the block have the same universe parameters.

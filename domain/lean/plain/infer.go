@@ -84,12 +84,10 @@ func (k *kernel) infer(e term.Expr, premises bool) term.Expr {
 	k.enter()
 	t := k.inferNode(e, n, premises)
 	k.leave()
-	if k.remember {
-		if premises {
-			k.memo.checked[e] = t
-		} else {
-			k.memo.typed[e] = t
-		}
+	if premises {
+		keep(k, k.memo.checked, e, t)
+	} else {
+		keep(k, k.memo.typed, e, t)
 	}
 	return t
 }
@@ -217,7 +215,7 @@ func (k *kernel) inferProj(n term.Node, premises bool) term.Expr {
 		field = k.instantiate(term.Expr(k.pi(field).B), args[i:i+1])
 	}
 	for i := uint32(0); ; i++ {
-		if i > 1<<16 || int(i) >= mk.constructor.numFields {
+		if int(i) >= mk.constructor.numFields {
 			refuse(invalidProjection, "%s has no field %d", k.store.NameString(name), index)
 		}
 		b := k.pi(field)

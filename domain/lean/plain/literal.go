@@ -17,7 +17,7 @@ type names struct {
 	eq, eqRefl                       term.Name
 	quot, quotMk, quotLift, quotInd  term.Name
 	reduceBool, reduceNat            term.Name
-	div, mul, add                    term.Name
+	mul, add                         term.Name
 	outParam, semiOutParam, optParam term.Name
 	autoParam                        term.Name
 }
@@ -39,7 +39,7 @@ func (k *kernel) findNames() {
 		eq: k.name("Eq"), eqRefl: k.name("Eq.refl"),
 		quot: k.name("Quot"), quotMk: k.name("Quot.mk"), quotLift: k.name("Quot.lift"), quotInd: k.name("Quot.ind"),
 		reduceBool: k.name("Lean.reduceBool"), reduceNat: k.name("Lean.reduceNat"),
-		div: k.name("Nat.div"), mul: k.name("Nat.mul"), add: k.name("Nat.add"),
+		mul: k.name("Nat.mul"), add: k.name("Nat.add"),
 		outParam: k.name("outParam"), semiOutParam: k.name("semiOutParam"), optParam: k.name("optParam"), autoParam: k.name("autoParam"),
 	}
 	k.operations = map[term.Name]*operation{}
@@ -178,6 +178,7 @@ func (k *kernel) predecessor(e term.Expr) (term.Expr, bool) {
 	switch n := k.store.Node(e); n.Kind {
 	case term.KindNat:
 		if v := k.store.NatValue(e); v.Sign() > 0 {
+			k.spend(int64(v.BitLen() / 64))
 			return k.store.Nat(new(big.Int).Sub(v, big.NewInt(1))), true
 		}
 	case term.KindApp:
@@ -251,7 +252,7 @@ func (k *kernel) arithmetic(e term.Expr) (term.Expr, bool) {
 		return 0, false
 	}
 	op := k.operations[name]
-	if op == nil || !k.computed[name] || len(args) != op.arity() {
+	if op == nil || !k.computed[name] || len(args) != 2 || op.unary {
 		return 0, false
 	}
 	var values []*big.Int
@@ -260,7 +261,7 @@ func (k *kernel) arithmetic(e term.Expr) (term.Expr, bool) {
 		if !ok {
 			return 0, false
 		}
-		k.steps += int64(v.BitLen() / 64)
+		k.spend(int64(v.BitLen() / 64))
 		values = append(values, v)
 	}
 	if op.truth != nil {
@@ -281,7 +282,8 @@ const largestResult = 1 << 24
 
 // operation is an operation on numbers. equations are its defining equations for the variables m and n; an operation
 // that satisfies them as definitional equalities has, on numerals, the value that number or truth computes, by induction
-// on the numerals.
+// on the numerals. Lean's kernel computes div, mod, gcd, log2, land, lor, xor and shiftRight too. Their definitions go by
+// recursion on fuel or on well-foundedness and satisfy no such equations, so that here they unfold.
 type operation struct {
 	name      string
 	number    func(args []*big.Int) *big.Int // nil where the result is too large
@@ -302,9 +304,14 @@ var operations = []operation{
 		equations: func(v *equations) bool {
 			return v.same(v.op(v.m, v.zero), v.m) && v.same(v.op(v.m, v.succ(v.n)), v.succ(v.op(v.m, v.n)))
 		}},
-	{name: "Nat.pred", unary: true, number: func(a []*big.Int) *big.Int { return natural(new(big.Int).Sub(a[0], big.NewInt(1))) },
+	{name: "Nat.pred", unary: true, // known to Nat.sub, and not computed
 		equations: func(v *equations) bool { return v.same(v.op(v.zero), v.zero) && v.same(v.op(v.succ(v.n)), v.n) }},
-	{name: "Nat.sub", number: func(a []*big.Int) *big.Int { return natural(new(big.Int).Sub(a[0], a[1])) },
+	{name: "Nat.sub", number: func(a []*big.Int) *big.Int {
+		if a[0].Cmp(a[1]) < 0 {
+			return new(big.Int)
+		}
+		return new(big.Int).Sub(a[0], a[1])
+	},
 		equations: func(v *equations) bool {
 			return v.known(v.k.names.pred) && v.same(v.op(v.m, v.zero), v.m) &&
 				v.same(v.op(v.m, v.succ(v.n)), v.k.call(v.k.names.pred, v.op(v.m, v.n)))
@@ -337,23 +344,6 @@ var operations = []operation{
 			return v.same(v.op(v.zero, v.zero), v.yes) && v.same(v.op(v.zero, v.succ(v.n)), v.yes) &&
 				v.same(v.op(v.succ(v.m), v.zero), v.no) && v.same(v.op(v.succ(v.m), v.succ(v.n)), v.op(v.m, v.n))
 		}},
-	{name: "Nat.div", number: func(a []*big.Int) *big.Int {
-		if a[1].Sign() == 0 {
-			return new(big.Int)
-		}
-		return new(big.Int).Div(a[0], a[1])
-	}},
-	{name: "Nat.mod", number: func(a []*big.Int) *big.Int {
-		if a[1].Sign() == 0 {
-			return a[0]
-		}
-		return new(big.Int).Mod(a[0], a[1])
-	}},
-	{name: "Nat.gcd", number: func(a []*big.Int) *big.Int { return new(big.Int).GCD(nil, nil, a[0], a[1]) }},
-	{name: "Nat.log2", unary: true, number: func(a []*big.Int) *big.Int { return big.NewInt(int64(max(0, a[0].BitLen()-1))) }},
-	{name: "Nat.land", number: func(a []*big.Int) *big.Int { return new(big.Int).And(a[0], a[1]) }},
-	{name: "Nat.lor", number: func(a []*big.Int) *big.Int { return new(big.Int).Or(a[0], a[1]) }},
-	{name: "Nat.xor", number: func(a []*big.Int) *big.Int { return new(big.Int).Xor(a[0], a[1]) }},
 	{name: "Nat.shiftLeft", number: func(a []*big.Int) *big.Int {
 		if !a[1].IsInt64() || a[1].Int64() > largestResult || int64(a[0].BitLen())+a[1].Int64() > largestResult {
 			return nil
@@ -363,22 +353,6 @@ var operations = []operation{
 		return v.known(v.k.names.mul) && v.same(v.op(v.m, v.zero), v.m) &&
 			v.same(v.op(v.m, v.succ(v.n)), v.op(v.k.call(v.k.names.mul, v.two, v.m), v.n))
 	}},
-	{name: "Nat.shiftRight", number: func(a []*big.Int) *big.Int {
-		if !a[1].IsInt64() || a[1].Int64() > int64(a[0].BitLen()) {
-			return new(big.Int)
-		}
-		return new(big.Int).Rsh(a[0], uint(a[1].Int64()))
-	}, equations: func(v *equations) bool {
-		return v.known(v.k.names.div) && v.same(v.op(v.m, v.zero), v.m) &&
-			v.same(v.op(v.m, v.succ(v.n)), v.k.call(v.k.names.div, v.op(v.m, v.n), v.two))
-	}},
-}
-
-func natural(v *big.Int) *big.Int {
-	if v.Sign() < 0 {
-		return new(big.Int)
-	}
-	return v
 }
 
 // equations asks whether the operation called name satisfies equations.
@@ -414,9 +388,6 @@ func (k *kernel) recogniseOperation(name term.Name) {
 		typ = k.arrow(nat, typ)
 	}
 	if c.kind != definition || len(c.params) != 0 || c.typ != typ {
-		return
-	}
-	if op.equations == nil {
 		return
 	}
 	v := equations{k: k, name: name, m: k.store.Local(0, nat), n: k.store.Local(1, nat), zero: k.constant(k.names.zero),

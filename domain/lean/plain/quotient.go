@@ -11,11 +11,6 @@ func (k *kernel) quotient(d *term.Declaration) {
 	if own[d.QuotKind] != d.Name {
 		refuse(invalidQuotient, "%s is not the quotient constant of the kind %q", k.store.NameString(d.Name), d.QuotKind)
 	}
-	for _, earlier := range order[:len(k.quotients)] {
-		if !k.quotients[earlier] {
-			refuse(invalidQuotient, "the quotient constants are out of order")
-		}
-	}
 	if len(k.quotients) == len(order) || order[len(k.quotients)] != d.QuotKind {
 		refuse(invalidQuotient, "the quotient constants are out of order")
 	}

@@ -1,6 +1,9 @@
 package plain
 
 import (
+	"maps"
+	"math/big"
+	"slices"
 	"strconv"
 
 	"reckon/domain/lean/term"
@@ -85,21 +88,12 @@ func (r *recursors) recursorName(i int) term.Name {
 		of, last = r.families[i].name, "rec"
 	}
 	if n, ok := r.k.store.LookupStr(of, last); ok {
-		if !r.inFile(n) {
+		if !slices.ContainsFunc(r.source.Recursors, func(rec term.Recursor) bool { return rec.Name == n }) {
 			r.k.unused(n)
 		}
 		return n
 	}
 	return r.k.store.FreshName(last)
-}
-
-func (b *block) inFile(n term.Name) bool {
-	for _, rec := range b.source.Recursors {
-		if rec.Name == n {
-			return true
-		}
-	}
-	return false
 }
 
 func (r *recursors) minor(family int, c *maker) term.Expr {
@@ -182,4 +176,67 @@ func (b *block) open(e term.Expr, count int) (binders []term.Expr, body term.Exp
 		e = term.Expr(n.B)
 	}
 	return binders, b.k.instantiate(e, binders)
+}
+
+// keepGenerated removes the expressions with handles from count on, and builds those of the recursors anew: they are all
+// that is needed later.
+func (b *block) keepGenerated(count int) {
+	s := b.k.store
+	var roots []*term.Expr
+	for _, g := range b.recursors.made {
+		c := b.k.env[g.name]
+		roots = append(roots, &c.typ)
+		for i := range c.recursor.rules {
+			roots = append(roots, &c.recursor.rules[i].value)
+		}
+	}
+	nodes, numbers := map[term.Expr]term.Node{}, map[term.Expr]*big.Int{}
+	for _, root := range roots {
+		b.k.visit(*root, func(e term.Expr, n term.Node) bool {
+			_, seen := nodes[e]
+			if int(e) < count || seen {
+				return false
+			}
+			if nodes[e] = n; n.Kind == term.KindNat {
+				numbers[e] = s.NatValue(e)
+			}
+			return true
+		})
+	}
+	s.Truncate(count)
+	b.k.forget()
+	anew := map[term.Expr]term.Expr{}
+	at := func(handle uint32) term.Expr {
+		if e, ok := anew[term.Expr(handle)]; ok {
+			return e
+		}
+		return term.Expr(handle)
+	}
+	for _, e := range slices.Sorted(maps.Keys(nodes)) { // the parts of an expression have smaller handles
+		switch n := nodes[e]; n.Kind {
+		case term.KindBVar:
+			anew[e] = s.BVar(n.A)
+		case term.KindSort:
+			anew[e] = s.Sort(term.Level(n.A))
+		case term.KindConst:
+			anew[e] = s.Const(term.Name(n.A), term.Levels(n.B))
+		case term.KindApp:
+			anew[e] = s.App(at(n.A), at(n.B))
+		case term.KindLam:
+			anew[e] = s.Lam(at(n.A), at(n.B))
+		case term.KindPi:
+			anew[e] = s.Pi(at(n.A), at(n.B))
+		case term.KindLet:
+			anew[e] = s.Let(at(n.A), at(n.B), at(n.C))
+		case term.KindProj:
+			anew[e] = s.Proj(term.Name(n.A), n.B, at(n.C))
+		case term.KindNat:
+			anew[e] = s.Nat(numbers[e])
+		default: // neither a free variable nor a text that is not the file's
+			panic(spent{"a generated recursor cannot be kept"})
+		}
+	}
+	for _, root := range roots {
+		*root = at(uint32(*root))
+	}
 }

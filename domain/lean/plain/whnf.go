@@ -30,9 +30,7 @@ func (k *kernel) whnf(e term.Expr) term.Expr {
 		r = k.core(next, false)
 	}
 	k.leave()
-	if k.remember {
-		k.memo.whnf[e] = r
-	}
+	keep(k, k.memo.whnf, e, r)
 	return r
 }
 
@@ -62,9 +60,7 @@ func (k *kernel) core(e term.Expr, lazy bool) term.Expr {
 		r = next
 	}
 	k.leave()
-	if k.remember {
-		done[e] = r
-	}
+	keep(k, done, e, r)
 	return r
 }
 
