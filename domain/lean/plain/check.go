@@ -202,7 +202,7 @@ func (k *kernel) attempt(steps int64, question func() bool) (answer bool) {
 }
 
 // Check checks declarations in the given order: each may use those before it. The store is the one they were built in; it
-// is only read. The first refused declaration ends the check. One that is out of budget is passed over, unless later
+// is only read, and must not be written meanwhile. The first refused declaration ends the check. One that is out of budget is passed over, unless later
 // declarations depend on what its check would have made; a later refusal takes precedence.
 func Check(ctx context.Context, store *term.Store, declarations []term.Declaration, budget Budget) (report Report) {
 	return checkAll(ctx, store, declarations, budget, true)

@@ -197,7 +197,11 @@ func (k *kernel) substituteLevel(l term.Level, params []term.Name, levels []term
 }
 
 // spine splits an application into its head and its arguments.
-func (k *kernel) spine(e term.Expr) (head term.Expr, args []term.Expr) { return k.store.Spine(e, nil) }
+func (k *kernel) spine(e term.Expr) (head term.Expr, args []term.Expr) {
+	head, args = k.store.Spine(e, nil)
+	k.spend(int64(len(args)))
+	return head, args
+}
 
 // beta applies a head that may be a function to arguments (TTL 2.2; C++ instantiate.cpp, head_beta).
 func (k *kernel) beta(head term.Expr, args []term.Expr) term.Expr {
