@@ -11,6 +11,7 @@ import (
 	"reckon/domain/lean/export"
 	"reckon/domain/lean/kernel"
 	"reckon/domain/lean/plain"
+	"reckon/test/sweep"
 )
 
 // plainBudget bounds the second kernel's check of one small file.
@@ -98,7 +99,7 @@ func TestPlainKernelRefusesHuntedFiles(t *testing.T) {
 
 // The kernels agree on the hunter's environments, and on equations of truth values in them. PLAIN_SEEDS sets how many.
 func TestPlainKernelAgreesOnGeneratedEnvironments(t *testing.T) {
-	seeds, accepted, undecided, questions := numberFrom("PLAIN_SEEDS", 100), 0, 0, 0
+	seeds, accepted, undecided, questions := sweep.Size(t, "PLAIN_SEEDS", 100, 20*100), 0, 0, 0
 	for seed := range uint64(seeds) {
 		h := &hunter{Rand: newRand(seed), equals: map[valueType]valueType{}, made: map[string]bool{}, closed: map[string]*Term{}}
 		switch seed % 4 {
