@@ -15,6 +15,7 @@ import (
 	"reckon/domain/lean/internal/leantest"
 	fast "reckon/domain/lean/kernel"
 	"reckon/domain/lean/term"
+	"reckon/test/sweep"
 )
 
 // smallExports are good exports and, of the rules' pairs, the bad ones, up to the given size.
@@ -110,13 +111,10 @@ func mutate(r *rand.Rand, text []byte) ([]byte, string) {
 	return bytes.Join(lines, []byte("\n")), what
 }
 
-// The two kernels agree on exports in which something is changed. PLAIN_MUTANTS sets how many are made of each.
+// The two kernels agree on exports in which something is changed.
 func TestAgreesOnMutants(t *testing.T) {
 	t.Parallel()
-	perFile := 12
-	if n, err := strconv.Atoi(os.Getenv("PLAIN_MUTANTS")); err == nil {
-		perFile = n
-	}
+	perFile := sweep.Size(t, "PLAIN_MUTANTS", 12, 1000)
 	accepted, refused, undecided := 0, 0, 0
 	for name, text := range smallExports(t, 60_000) {
 		r := rand.New(rand.NewPCG(uint64(len(text)), uint64(len(name))))

@@ -12,7 +12,6 @@ import (
 	"math/big"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -60,22 +59,6 @@ func Samples(t testing.TB) []Sample {
 		samples = append(samples, Sample{Input: fields[0], Expected: fields[1], Area: area, How: how, comparer: one})
 	}
 	return samples
-}
-
-// repository walks up to the folder of go.mod.
-func repository(t testing.TB) string {
-	folder, err := os.Getwd()
-	for err == nil {
-		if _, missing := os.Stat(filepath.Join(folder, "go.mod")); missing == nil {
-			return folder
-		}
-		if folder == filepath.Dir(folder) {
-			err = os.ErrNotExist
-		}
-		folder = filepath.Dir(folder)
-	}
-	t.Fatalf("find go.mod: %v", err)
-	return ""
 }
 
 // Scored tells whether the sample counts.
