@@ -14,6 +14,7 @@ import (
 	"github.com/google/uuid"
 
 	"reckon/eventstore/node/eventlog"
+	"reckon/test/wait"
 )
 
 // stalledFor returns what is reserved, and whether that is for answers alone which a client does not take.
@@ -194,17 +195,10 @@ func TestALinkToALargeEventIsCounted(t *testing.T) {
 // awaitHeld waits until so much is reserved by all calls together.
 func awaitHeld(t *testing.T, r *running, want int64) {
 	t.Helper()
-	ctx := testCtx(t)
-	for {
+	wait.Until(t, fmt.Sprintf("%d bytes are held", want), func() bool {
 		held, _ := r.memory.stalledFor()
-		if held == want {
-			return
-		}
-		if ctx.Err() != nil {
-			t.Fatalf("%d bytes are held, want %d", held, want)
-		}
-		runtime.Gosched()
-	}
+		return held == want
+	})
 }
 
 // TestAConsumerThatReadsNothingLeaves: when its group is deleted, though its client takes no answer.

@@ -80,8 +80,8 @@ type hunter struct {
 	order   []string         // their texts, in the order met
 }
 
-// hunt builds one environment from a seed and looks for False in it.
-func hunt(seed uint64, options kernel.Options) Hunt {
+// drawn is the environment of a seed.
+func drawn(seed uint64) *hunter {
 	h := &hunter{Rand: newRand(seed), equals: map[valueType]valueType{}, made: map[string]bool{}, closed: map[string]*Term{}}
 	switch seed % 4 {
 	case 1:
@@ -90,6 +90,12 @@ func hunt(seed uint64, options kernel.Options) Hunt {
 		h.nests = true
 	}
 	h.build(seed%4 == 0)
+	return h
+}
+
+// hunt builds one environment from a seed and looks for False in it.
+func hunt(seed uint64, options kernel.Options) Hunt {
+	h := drawn(seed)
 	out := h.attack(options)
 	out.Kind = []string{"usual", "Nat swapped", "Nat larger"}[h.shape]
 	if h.made["onTree"] {
