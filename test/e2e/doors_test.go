@@ -399,22 +399,12 @@ func askStranger(t *testing.T, data string, found []listener) {
 		t.Log("not root: what another user of the machine can do was not tried, only modes were read")
 		return
 	}
-	stranger := filepath.Join(passable(t), "stranger")
-	self, err := os.ReadFile("/proc/self/exe")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(stranger, self, 0o755); err != nil { //nolint:gosec // the other user has to run it
-		t.Fatal(err)
-	}
 	text, err := json.Marshal(errand{data, found})
 	if err != nil {
 		t.Fatal(err)
 	}
-	command := exec.Command(stranger)
+	command := asStranger(t, "/proc/self/exe")
 	command.Env = []string{strangerEnv + "=" + string(text)}
-	command.Dir = "/"
-	command.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: nobody, Gid: nobody}}
 	output, err := command.CombinedOutput()
 	if err != nil || !bytes.HasSuffix(output, []byte(strangerDone)) {
 		t.Fatalf("%v\n%s", err, output)
@@ -422,6 +412,23 @@ func askStranger(t *testing.T, data string, found []listener) {
 	if got := strings.TrimSuffix(string(output), strangerDone); got != "" {
 		t.Errorf("another user of the machine:\n%s", got)
 	}
+}
+
+// asStranger is a command that another user of the machine runs: a copy of the program at path, in a folder that this user can enter.
+func asStranger(t *testing.T, path string, arguments ...string) *exec.Cmd {
+	t.Helper()
+	program, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	copied := filepath.Join(passable(t), "program")
+	if err := os.WriteFile(copied, program, 0o755); err != nil { //nolint:gosec // the other user has to run it
+		t.Fatal(err)
+	}
+	command := exec.Command(copied, arguments...)
+	command.Dir, command.Env = "/", []string{"HOME=/nonexistent"}
+	command.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: nobody, Gid: nobody}}
+	return command
 }
 
 const strangerDone = "nothing more\n"

@@ -222,15 +222,13 @@ func TestTryIsTheOwners(t *testing.T) {
 	}
 	data := DataFolder(t)
 	server := Start(t, data)
-	for _, folder := range []string{filepath.Dir(data), filepath.Dir(filepath.Dir(data)), filepath.Dir(binary.Reckon(t))} { // so that what keeps them out is not the test's doing
+	for _, folder := range []string{filepath.Dir(data), filepath.Dir(filepath.Dir(data))} { // so that what keeps them out is not the test's doing
 		if err := os.Chmod(folder, 0o755); err != nil { //nolint:gosec // the other user has to come as far as this
 			t.Fatal(err)
 		}
 	}
 	for _, running := range []bool{true, false} {
-		command := exec.Command(binary.Reckon(t), "try", "--init", "1+1", "--data", data)
-		command.Dir, command.Env = "/", []string{"HOME=/nonexistent"}
-		command.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: nobody, Gid: nobody}}
+		command := asStranger(t, binary.Reckon(t), "try", "--init", "1+1", "--data", data)
 		output, _ := command.CombinedOutput() // the status tells
 		if status := command.ProcessState.ExitCode(); status != 2 || !strings.Contains(string(output), data) {
 			t.Errorf("server running: %v: status %d\n%s", running, status, output)
