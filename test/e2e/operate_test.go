@@ -48,7 +48,7 @@ func TestOperatorsPages(t *testing.T) {
 		t.Helper()
 		for _, scheme := range []string{"light", "dark"} {
 			b.Show(360, 740, scheme)
-			if wide := b.Eval("document.documentElement.scrollWidth - document.documentElement.clientWidth"); wide != "0" {
+			if wide := b.Wide(); wide != "0" {
 				t.Errorf("%s is %s pixels wider than a telephone", page, wide)
 			}
 			if barriers := b.Barriers(); len(barriers) > 0 {
