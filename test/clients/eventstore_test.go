@@ -80,6 +80,7 @@ const rustStory = "RECKON_TEST_RUST"
 // TestEventStoreClients: the official clients of other languages use every call of persistent subscriptions, and index streams,
 // without authentication and over TLS as a user with a password.
 func TestEventStoreClients(t *testing.T) {
+	t.Parallel()
 	insecure, secure := startEventStore(t), startSecureEventStore(t, t.TempDir())
 	for language, make := range stories {
 		t.Run(language, func(t *testing.T) {
@@ -122,6 +123,7 @@ type suiteMode struct {
 
 // TestEventStoreGoSuite runs the official Go client's own integration tests on the node, without TLS and over TLS with users.
 func TestEventStoreGoSuite(t *testing.T) {
+	t.Parallel()
 	sweep.Only(t, "the suite waits for what it expects not to happen")
 	folder := suiteSource(t)
 	binary := filepath.Join(folder, "suite.test")

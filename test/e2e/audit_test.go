@@ -71,6 +71,7 @@ func (s *Server) mustBeClean(arguments ...string) auditAnswer {
 // TestAudit: what a real server wrote is audited beside it, over its socket and when it has ended; one bit of its log, or one value of its
 // tables, is found where it is; and what an account used is what it did.
 func TestAudit(t *testing.T) {
+	t.Parallel()
 	data := DataFolder(t)
 	server := Start(t, data, "--config", jobPlans(t, data))
 	account := server.NewAccount("audited@example.com")

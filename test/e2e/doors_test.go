@@ -81,6 +81,7 @@ var files = []struct{ path, is string }{
 // TestDoors: under a umask that would give everything to everyone, and in a folder that was open to all while it was empty, nobody but the
 // owner reaches anything but what is meant for them. What there is, is what docs/security.md says.
 func TestDoors(t *testing.T) {
+	t.Parallel()
 	whole, seenDoors, seenFiles := 0, map[int]string{}, map[int]map[string]bool{}
 	for _, c := range []struct {
 		umask     string
@@ -179,7 +180,7 @@ func startAsked(t *testing.T, umask, data string) *Server {
 		t.Fatal(err)
 	}
 	config := GenerousPlans(t, filepath.Join(folder, "plans"))
-	server := start(t, through, data, "--config", config, "--admin-listen", adminHost+":0", "--admin-token", adminToken)
+	server := StartThrough(t, through, data, "--config", config, "--admin-listen", adminHost+":0", "--admin-token", adminToken)
 	found := listeners(t, server.PID())
 	n := slices.IndexFunc(found, func(l listener) bool { return strings.HasPrefix(l.address, adminHost+":") })
 	if n < 0 {
@@ -519,6 +520,7 @@ func tryAdmin(address string) {
 
 // TestMetricsAndProfiles are where operators look for them.
 func TestMetricsAndProfiles(t *testing.T) {
+	t.Parallel()
 	server := startAsked(t, "022", DataFolder(t))
 	local := http.Client{Transport: &http.Transport{DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
 		return (&net.Dialer{}).DialContext(ctx, "unix", filepath.Join(server.Data, "admin.sock"))

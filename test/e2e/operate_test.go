@@ -39,6 +39,7 @@ func (s *Server) operatorPages() (link string) {
 // appended, its stream with the state, what it led to, and a parked event, which is tried again; every page is free of barriers
 // and fits a telephone.
 func TestOperatorsPages(t *testing.T) {
+	t.Parallel()
 	b := browser.New(t)
 	data := DataFolder(t)
 	s := Start(t, data, "--config", GenerousPlans(t, data))

@@ -109,6 +109,7 @@ func (a *Account) prove(t testing.TB, body jobBody) proofAnswer {
 }
 
 func TestProofs(t *testing.T) {
+	t.Parallel()
 	leanExport(t, "judge/addComm")
 	data := DataFolder(t)
 	server := Start(t, data, "--config", proofPlans(t, data), "--job-slots", "2", "--checkpoint-interval", "1s")

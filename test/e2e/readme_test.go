@@ -89,6 +89,7 @@ func usualFolder(t *testing.T) (working, data string) {
 
 // TestOperating runs the blocks of docs/operating.md that are marked, which look at a log.
 func TestOperating(t *testing.T) {
+	t.Parallel()
 	folder, data := usualFolder(t)
 	blocks, _ := markedBlocks(t, "../../docs/operating.md", "run")
 	runBlocks(t, folder, Start(t, data).Output, blocks, func(commands string) string { return commands })
@@ -96,11 +97,13 @@ func TestOperating(t *testing.T) {
 
 // TestDisasterDrill runs the disaster drill of docs/operating.md: log, signing key and read models are lost in turn, and come back.
 func TestDisasterDrill(t *testing.T) {
+	t.Parallel()
 	runDrill(t, "drill")
 }
 
 // TestMigrationDrill runs the commands of docs/operating.md that move the log to another server.
 func TestMigrationDrill(t *testing.T) {
+	t.Parallel()
 	runDrill(t, "migration")
 }
 
@@ -126,6 +129,7 @@ func runDrill(t *testing.T, mark string) {
 
 // TestReadme runs what the README tells a newcomer to type, in one shell, against a server with the default settings.
 func TestReadme(t *testing.T) {
+	t.Parallel()
 	python.With(t, cryptography) // skips where there is no Python with venv
 	folder, data := usualFolder(t)
 	docs, err := filepath.Abs("../../docs")

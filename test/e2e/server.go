@@ -104,11 +104,11 @@ func (l *lockedBuffer) String() string {
 // Start runs a server on a data folder and waits until it is ready.
 func Start(t testing.TB, data string, arguments ...string) *Server {
 	t.Helper()
-	return start(t, nil, data, arguments...)
+	return StartThrough(t, nil, data, arguments...)
 }
 
-// start is Start by way of a program that becomes the one named by its further arguments.
-func start(t testing.TB, through []string, data string, arguments ...string) *Server {
+// StartThrough is Start by way of a program, as env or sh, that becomes the one named by its further arguments.
+func StartThrough(t testing.TB, through []string, data string, arguments ...string) *Server {
 	t.Helper()
 	limit := startTimeout
 	if _, err := os.Stat(filepath.Join(data, "engine")); errors.Is(err, os.ErrNotExist) {

@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -26,6 +27,7 @@ type installation struct {
 	t        testing.TB
 	log      string // connection string
 	shared   []string
+	through  []string // a command that becomes the processes started from then on, as env with variables; nil: none
 	node     *process
 	logData  string     // folder of the node
 	database *cutAtWill // between the processes and PostgreSQL
@@ -91,7 +93,7 @@ func (in *installation) startNode() {
 
 // api starts a process that answers HTTP.
 func (in *installation) api(roles string) *e2e.Server {
-	return e2e.Start(in.t, e2e.DataFolder(in.t), append(in.shared, "--roles", roles)...)
+	return e2e.StartThrough(in.t, in.through, e2e.DataFolder(in.t), append(in.shared, "--roles", roles)...)
 }
 
 // headless starts a process that does not.
@@ -107,7 +109,8 @@ func (in *installation) headless(roles string) *process {
 // tryHeadless is headless for goroutines, which must not end the test.
 func (in *installation) tryHeadless(roles string) (*process, error) {
 	data := e2e.DataFolder(in.t)
-	return launch(in.t, append([]string{"serve", "--data", data, "--roles", roles}, in.shared...)...)
+	command := append(slices.Clone(in.through), binary.Reckon(in.t), "serve", "--data", data, "--roles", roles)
+	return launchOther(in.t, command[0], append(command[1:], in.shared...)...)
 }
 
 // process is a running reckon.

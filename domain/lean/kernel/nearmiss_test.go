@@ -621,7 +621,7 @@ func computes(body num, f func(x, y int) int) (right bool, difference string) {
 }
 
 // nearMissesDefault is how many definitions `make test` draws.
-const nearMissesDefault = 400
+const nearMissesDefault = 150
 
 // Whatever is recognised computes the operation.
 func TestNearMissesAreNotRecognised(t *testing.T) {
