@@ -30,11 +30,11 @@ type Index struct {
 	documents []document
 	byName    map[string]int // by nameKey
 
-	words      sync.Once      // the fields below are made for the first search: a process that is asked nothing starts without them
-	vocabulary []string       // sorted
-	letters    []uint64       // lettersOf the words of the vocabulary
-	postings   [][]posting    // by word of the vocabulary
-	phrases    []phrase       // sorted by text: whole names, and names of other systems
+	words      sync.Once   // the fields below are made for the first search: a process that is asked nothing starts without them
+	vocabulary []string    // sorted
+	letters    []uint64    // lettersOf the words of the vocabulary
+	postings   [][]posting // by word of the vocabulary
+	phrases    []phrase    // sorted by text: whole names, and names of other systems
 }
 
 // document is what is searched of an entry.
