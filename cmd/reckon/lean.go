@@ -39,6 +39,7 @@ type leanCheckCmd struct {
 	Timeout          time.Duration `help:"Give up after this long, ${default} unless said; the result is then inconclusive." default:"1h" placeholder:"D"`
 	MemoryMiB        int64         `help:"Most memory to use in MiB, ${default} unless said; beyond it the result is inconclusive." name:"memory-mib" default:"4096" placeholder:"N"`
 	MaxBytes         int64         `help:"Largest file to read in bytes, ${default} unless said." default:"1073741824" placeholder:"N"`
+	OneKernel        bool          `help:"Ask the first kernel alone: verified then means that one kernel accepts the file."`
 	Threads          int           `help:"Threads; default: one per processor." placeholder:"N"`
 	Quiet            bool          `help:"No progress on standard error." short:"q"`
 }
@@ -111,6 +112,7 @@ func (c *leanCheckCmd) check(ctx context.Context) (*check.Report, error) {
 		FileName:     c.File,
 		Limits:       export.Limits{Bytes: c.MaxBytes},
 		Kernel:       kernel.Options{Workers: c.Threads, Progress: progress.checking},
+		OneKernel:    c.OneKernel,
 	}, check.Run)
 	if report != nil {
 		report.ElapsedMS = time.Since(start).Milliseconds()
@@ -181,6 +183,9 @@ func printLeanReport(w io.Writer, r *check.Report, brief bool) error {
 			fmt.Fprintf(&out, "%s %s : %s\n  axioms: %s\n", d.Kind, d.Name, statement, listOrNone(d.Axioms))
 		}
 	}
+	for _, k := range r.Kernels {
+		fmt.Fprintf(&out, "kernel %s: %s\n", k.Name, answerText(string(k.Answer), k.Reason))
+	}
 	fmt.Fprintf(&out, "axioms used: %s\n", listOrNone(r.AxiomsUsed))
 	if c := r.Conformance; c != nil {
 		fmt.Fprintf(&out, "conformance (Lean %s): %d matched, %d differing, %d outside (%s)\n", *c.ReferenceLeanVersion, c.Matched, len(c.Differing),
@@ -203,6 +208,15 @@ func printLeanReport(w io.Writer, r *check.Report, brief bool) error {
 	}
 	_, err := io.WriteString(w, out.String())
 	return err
+}
+
+// answerText is what a kernel answers, as the two commands that ask kernels print it.
+func answerText(answer string, reason *string) string {
+	answer = strings.ReplaceAll(answer, "_", " ")
+	if reason == nil {
+		return answer
+	}
+	return answer + ": " + *reason
 }
 
 func listOrNone(items []string) string {

@@ -25,7 +25,7 @@ func TestOwnersRecordHasEveryField(t *testing.T) {
 	if err := json.Unmarshal(text, &record); err != nil {
 		t.Fatal(err)
 	}
-	want := strings.Fields("certificate_id certificate_url job_id about_run_id verdict reason declarations axioms_used refusal export checker conformance own_definitions declarations_checked elapsed_ms created_at")
+	want := strings.Fields("certificate_id certificate_url job_id about_run_id verdict reason declarations axioms_used refusal export checker conformance own_definitions kernels declarations_checked elapsed_ms created_at")
 	for _, field := range want {
 		if record[field] == nil {
 			t.Errorf("%s is missing in %s", field, text)

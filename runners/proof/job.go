@@ -18,6 +18,7 @@ import (
 type Jobs struct {
 	Proofs    *commands.Proofs // takes what is submitted
 	Judge     *Judge
+	Judged    func(certificate.Issued) // is shown every certificate with its findings; nil: nobody asks
 	Blobs     commands.Blobs
 	Catalogue event.Catalogue
 	Clock     commands.Clock
@@ -47,6 +48,9 @@ func (j Jobs) end(ctx context.Context, s job.Submission, work commands.ProofWork
 		CertificateID: s.CertificateID, JobID: s.JobID, Account: s.Account, AboutRunID: s.AboutRunID, Verdict: certificate.Verdict(report.Verdict),
 		Findings: commands.FindingsOf(report), Export: work.Export, Checker: certificate.Checker{Name: "reckon", Rev: j.Rev, FormatWindow: certificate.FormatWindow},
 		DeclarationsChecked: report.DeclarationsChecked, ElapsedMS: report.ElapsedMS, CreatedAt: event.Timestamp(j.Clock.Now()),
+	}
+	if j.Judged != nil {
+		j.Judged(issued)
 	}
 	record, err := event.Marshal(issued.Record(""))
 	if err != nil {

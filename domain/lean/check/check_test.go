@@ -90,7 +90,7 @@ func TestReportHasExactlyTheDocumentedKeys(t *testing.T) {
 	if err := json.Unmarshal(text, &keys); err != nil {
 		t.Fatal(err)
 	}
-	want := []string{"axioms_used", "conformance", "declarations", "declarations_checked", "elapsed_ms", "kernel", "own_definitions", "refusal", "verdict"}
+	want := []string{"axioms_used", "conformance", "declarations", "declarations_checked", "elapsed_ms", "kernel", "kernels", "own_definitions", "refusal", "verdict"}
 	var got []string
 	for k := range keys {
 		got = append(got, k)
