@@ -126,6 +126,9 @@ func (i Issued) Sentence() string {
 		own := ""
 		if f.Own != nil && f.Own.Count > 0 {
 			own = fmt.Sprintf("; what it says rests on %d definitions of the export's own, printed under own_definitions", f.Own.Count)
+			if f.Own.Omitted > 0 {
+				own += fmt.Sprintf(" (the nearest %d; the SHA-256 there is of all)", len(f.Own.Definitions))
+			}
 		}
 		return fmt.Sprintf("Verified: %s %s; %s%s.", f.accepting(), strings.Join(names, ", "), axioms, own)
 	case Rejected:
@@ -151,7 +154,7 @@ func (f Findings) accepting() string {
 	}
 	switch {
 	case len(others) > 0:
-		return fmt.Sprintf("the kernel %s accepts, while %s ran out of its budget,", strings.Join(accept, " and "), strings.Join(others, " and "))
+		return fmt.Sprintf("the kernel %s, while %s ran out of its budget, accepts", strings.Join(accept, " and "), strings.Join(others, " and "))
 	case len(accept) > 1:
 		return fmt.Sprintf("the kernels %s accept", strings.Join(accept, " and "))
 	}
