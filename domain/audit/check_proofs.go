@@ -174,7 +174,7 @@ func kernelsProblem(verdict certificate.Verdict, f certificate.Findings) string 
 			return shown(k.Name) + " answers " + shown(string(k.Answer))
 		case (k.Reason == nil) != (k.Answer == certificate.Accepted):
 			return shown(k.Name) + " answers " + string(k.Answer) + ", and its reason does not go with that"
-		case verdict == certificate.Verified && (k.Answer == certificate.Refused || k.Answer == certificate.Undecided):
+		case verdict == certificate.Verified && (k.Answer == certificate.Refused || k.Answer == certificate.Undecided && (k.Name == certificate.FirstKernel || k.Name == certificate.SecondKernel)):
 			return shown(k.Name) + " answers " + string(k.Answer)
 		}
 		names[k.Name] = true

@@ -97,7 +97,9 @@ func TestOf(t *testing.T) {
 
 func TestSentences(t *testing.T) {
 	t.Parallel()
-	accepts := func(name string) certificate.Kernel { return certificate.Kernel{Name: name, Answer: certificate.Accepted} }
+	accepts := func(name string) certificate.Kernel {
+		return certificate.Kernel{Name: name, Answer: certificate.Accepted}
+	}
 	why := "why"
 	out := certificate.Kernel{Name: "plain", Answer: certificate.OutOfBudget, Reason: &why}
 	refuses := certificate.Kernel{Name: "plain", Answer: certificate.Refused, Reason: &why}
@@ -111,7 +113,9 @@ func TestSentences(t *testing.T) {
 		{certificate.Verified, certificate.Findings{Declarations: named, Kernels: []certificate.Kernel{accepts("reckon"), accepts("plain")}, AxiomsUsed: []string{"propext"}},
 			"Verified: the kernels reckon and plain accept a; axioms used: propext."},
 		{certificate.Verified, certificate.Findings{Declarations: named, Kernels: []certificate.Kernel{accepts("reckon"), out}},
-			"Verified: the kernel reckon, while plain ran out of its budget, accepts a; no axioms are used."},
+			"Verified: the kernel reckon (plain ran out of its budget) accepts a; no axioms are used."},
+		{certificate.Verified, certificate.Findings{Declarations: named, Kernels: []certificate.Kernel{accepts("reckon"), accepts("plain"), {Name: "program x", Answer: certificate.Undecided, Reason: &why}}},
+			"Verified: the kernels reckon and plain (program x has no opinion) accept a; no axioms are used."},
 		{certificate.Verified, certificate.Findings{Declarations: named, Own: &certificate.Own{Count: 12_040, Omitted: 11_840, Definitions: make([]certificate.OwnDefinition, 200)}},
 			"Verified: the kernel accepts a; no axioms are used; what it says rests on 12040 definitions of the export's own, printed under own_definitions (the nearest 200; the SHA-256 there is of all)."},
 		{certificate.Inconclusive, certificate.Findings{Reason: why, Kernels: []certificate.Kernel{accepts("reckon"), refuses}},

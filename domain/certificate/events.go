@@ -47,7 +47,7 @@ const (
 	Undecided   Answer = "undecided"
 )
 
-// The kernels of the service. A third one is the operator's, under the name of its program.
+// The kernels of the service. A third one is the operator's, as "program NAME".
 const (
 	FirstKernel  = "reckon"
 	SecondKernel = "plain"
@@ -56,7 +56,7 @@ const (
 // Kernel is what one kernel says of an export.
 type Kernel struct {
 	Name   string  `json:"name" doc:"reckon is the first kernel, plain the second, written apart from it; any other is a program of the operator's" example:"plain"`
-	Answer Answer  `json:"answer" enum:"accepted,refused,out_of_budget,undecided" doc:"out_of_budget: the steps that this kernel may take are spent, which is no verdict; the others decide. undecided: the time or memory of the check ran out"`
+	Answer Answer  `json:"answer" enum:"accepted,refused,out_of_budget,undecided" doc:"out_of_budget: the steps that this kernel may take are spent, which is no verdict; the others decide. undecided: the time or memory of the check ran out, or a program of the operator's has no opinion"`
 	Reason *string `json:"reason" doc:"What is refused and why, or what ran out; null where it accepts"`
 }
 

@@ -146,17 +146,24 @@ func (i Issued) Sentence() string {
 func (f Findings) accepting() string {
 	var accept, others []string
 	for _, k := range f.Kernels {
-		if k.Answer == Accepted {
+		switch k.Answer {
+		case Accepted:
 			accept = append(accept, k.Name)
-		} else {
-			others = append(others, k.Name)
+		case OutOfBudget:
+			others = append(others, k.Name+" ran out of its budget")
+		default:
+			others = append(others, k.Name+" has no opinion")
 		}
 	}
-	switch {
-	case len(others) > 0:
-		return fmt.Sprintf("the kernel %s, while %s ran out of its budget, accepts", strings.Join(accept, " and "), strings.Join(others, " and "))
-	case len(accept) > 1:
-		return fmt.Sprintf("the kernels %s accept", strings.Join(accept, " and "))
+	but := ""
+	if len(others) > 0 {
+		but = " (" + strings.Join(others, ", ") + ")"
 	}
-	return "the kernel accepts"
+	switch len(accept) {
+	case 0: // of a version without a list of kernels
+		return "the kernel accepts"
+	case 1:
+		return fmt.Sprintf("the kernel %s%s accepts", accept[0], but)
+	}
+	return fmt.Sprintf("the kernels %s%s accept", strings.Join(accept, " and "), but)
 }

@@ -21,6 +21,7 @@ type Parts struct {
 	Evaluator *commands.Evaluator
 	Proofs    *commands.Proofs
 	Judge     *proof.Judge             // nil where no job is run
+	Program   *proof.Program           // the operator's kernel; nil: there is none
 	Judged    func(certificate.Issued) // is shown every certificate with its findings; nil: nobody asks
 	Blobs     commands.Blobs
 	Plans     account.Plans
@@ -35,6 +36,6 @@ func All(p Parts) []runners.Kind {
 	return []runners.Kind{
 		evaluate.Jobs{Evaluator: p.Evaluator, Plans: p.Plans, Catalogue: p.Catalogue},
 		qsim.New(p.States),
-		proof.Jobs{Proofs: p.Proofs, Judge: p.Judge, Judged: p.Judged, Blobs: p.Blobs, Catalogue: p.Catalogue, Clock: p.Clock, Rev: p.Build},
+		proof.Jobs{Proofs: p.Proofs, Judge: p.Judge, Program: p.Program, Judged: p.Judged, Blobs: p.Blobs, Catalogue: p.Catalogue, Clock: p.Clock, Rev: p.Build},
 	}
 }

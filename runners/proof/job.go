@@ -1,6 +1,7 @@
 package proof
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -18,6 +19,7 @@ import (
 type Jobs struct {
 	Proofs    *commands.Proofs // takes what is submitted
 	Judge     *Judge
+	Program   *Program                 // the operator's kernel; nil: there is none
 	Judged    func(certificate.Issued) // is shown every certificate with its findings; nil: nobody asks
 	Blobs     commands.Blobs
 	Catalogue event.Catalogue
@@ -36,6 +38,9 @@ func (j Jobs) Run(ctx context.Context, _ commands.Intent, w runners.Work) (runne
 		return runners.End{}, err
 	}
 	report, err := j.Judge.Check(ctx, content, work.Declarations, w.Budget)
+	if err == nil && j.Program != nil {
+		err = j.Program.AddAnswer(ctx, &report, bytes.NewReader(content), fileName, w.Budget)
+	}
 	if err != nil {
 		return runners.End{}, err
 	}

@@ -815,6 +815,65 @@ func kernelsDisagree(t *testing.T, account *Account, server *Server) {
 	}
 }
 
+// TestAFurtherKernel: a server with a kernel of the operator's asks it about what would be verified, and does not start with one that is none.
+func TestAFurtherKernel(t *testing.T) {
+	t.Parallel()
+	content := leanExport(t, "judge/addComm")
+	folder := t.TempDir()
+	kernel := filepath.Join(folder, "kernel")
+	// It refuses the probe of the start, and what speaks of propext.
+	script := "#!/bin/sh\ngrep -q '\"type\":0,\"value\":1' \"$1\" && exit 1\ngrep -q propext \"$1\" && { echo I do not believe in propext; exit 1; }\nexit 0\n"
+	if err := os.WriteFile(kernel, []byte(script), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	data := DataFolder(t)
+	server := Start(t, data, "--config", proofPlans(t, data), "--second-kernel", kernel)
+	account := server.NewAccount("further@example.com")
+	for _, c := range []struct {
+		content, name string
+		verdict       certificate.Verdict
+		answer        certificate.Answer
+	}{{content, "addComm", certificate.Verified, certificate.Accepted}, {leanExport(t, "judge/usesPropext"), "usesPropext", certificate.Inconclusive, certificate.Refused}} {
+		p := account.prove(t, jobBody{"export": c.content, "declarations": []string{c.name}})
+		var record certificate.Record
+		if err := json.Unmarshal(p.Result, &record); err != nil {
+			t.Fatal(err)
+		}
+		if k := record.Kernels; record.Verdict != c.verdict || len(k) != 3 || k[2].Name != "program kernel" || k[2].Answer != c.answer {
+			t.Errorf("%s: %s %+v", c.name, record.Verdict, k)
+		}
+	}
+	counted := 0
+	server.askAdmin(t, "/metrics", func(line string) {
+		if line == `reckon_kernel_answers_total{answer="refused",kernel="program"} 1` || line == `reckon_kernel_answers_total{answer="accepted",kernel="program"} 1` {
+			counted++
+		}
+	})
+	if counted != 2 {
+		t.Errorf("%d of two answers are counted", counted)
+	}
+	server.mustBeClean()
+	at := filepath.Join(folder, "export.ndjson")
+	if err := os.WriteFile(at, []byte(leanExport(t, "judge/usesPropext")), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	command := exec.Command(binary.Reckon(t), "lean", "check", at, "--declarations", "usesPropext", "--second-kernel", kernel, "--quiet")
+	output, _ := command.CombinedOutput()
+	if command.ProcessState.ExitCode() != 2 || !strings.Contains(string(output), "kernel program kernel: refused: exit status 1 I do not believe in propext") {
+		t.Errorf("lean check: %s", output)
+	}
+	for name, arguments := range map[string][]string{
+		"no kernel":      {"lean", "check", at, "--all", "--second-kernel", "/bin/true"},
+		"standard input": {"lean", "check", "-", "--all", "--second-kernel", kernel},
+		"a server":       {"serve", "--init", "--data", DataFolder(t), "--listen", "127.0.0.1:0", "--second-kernel", "/bin/true"},
+	} {
+		output, err := exec.Command(binary.Reckon(t), arguments...).CombinedOutput()
+		if err == nil || !strings.Contains(string(output), "--second-kernel") {
+			t.Errorf("%s: %v %s", name, err, output)
+		}
+	}
+}
+
 // certificateOffline verifies certificates with the published program alone. Every value of a certificate that is changed is refused, or is
 // none of those that the program prints as verified.
 func certificateOffline(t *testing.T, account *Account) {
