@@ -49,7 +49,7 @@ func (s *service) makeWorkers(ctx context.Context) error {
 		slots = runtime.GOMAXPROCS(0)
 	}
 	s.kinds = kinds.All(kinds.Parts{
-		Evaluator: s.writeSide.evaluator, Proofs: s.writeSide.proofs, Judge: s.writeSide.judge, Blobs: s.stores.blobs, States: s.stores.states,
+		Evaluator: s.writeSide.evaluator, Proofs: s.writeSide.proofs, Judge: s.writeSide.judge, Program: s.writeSide.program, Judged: s.observeKernels, Blobs: s.stores.blobs, States: s.stores.states,
 		Plans: s.plans, Catalogue: domain.Catalogue(), Clock: systemClock{}, Build: buildRevision(),
 	})
 	s.workers.Run(workers.RunConfig{

@@ -68,6 +68,8 @@ type Serve struct {
 	StateSpace        int           `help:"Space for such files in MiB; beyond it the oldest of the account with most are forgotten." default:"8192" placeholder:"MIB"`
 	StateSpaceAccount int           `help:"Space for those of one account in MiB, which also bounds one file; beyond it its oldest are forgotten." default:"2048" placeholder:"MIB"`
 
+	SecondKernel string `help:"A further kernel, asked about every proof that would be verified: nanoda, or a program that takes an export's path as its argument and answers by its exit status (0 accepts, 2 has no opinion, any other refuses); empty for none." placeholder:"PATH"`
+
 	ProofMemory int `help:"Memory of one proof check in MiB; beyond it the check is inconclusive." default:"2048" placeholder:"MIB"`
 
 	PeerListen   string         `help:"Address where other processes of the installation forward evaluations to, for sessions that live here." default:"127.0.0.1:0"`

@@ -145,7 +145,7 @@ func TestAgreesOnMutants(t *testing.T) {
 }
 
 func newKernel(store *term.Store) *kernel {
-	k := &kernel{ctx: context.Background(), budget: Budget{}.withDefaults(), env: map[term.Name]*constant{}, computed: map[term.Name]bool{},
+	k := &kernel{ctx: context.Background(), budget: Budget{}.withDefaults(0), env: map[term.Name]*constant{}, computed: map[term.Name]bool{},
 		quotients: map[term.QuotKind]bool{}, remember: true}
 	k.prepare(store)
 	k.limit = 1 << 40
@@ -251,7 +251,7 @@ func TestBudget(t *testing.T) {
 	for _, b := range []Budget{{Steps: 50}, {Total: full.Steps / 2}, {Depth: 6}, {Exprs: 40}} {
 		first := Check(context.Background(), file.Store, file.Declarations, b)
 		second := Check(context.Background(), file.Store, file.Declarations, b)
-		if first.OutOfBudget == nil || first.Refusal != nil || first.Accepted() {
+		if first.OutOfBudget == nil || !first.OutOfBudget.Counted || first.Refusal != nil || first.Accepted() {
 			t.Errorf("%+v: %s", b, describe(file, first))
 		} else if *first.OutOfBudget != *second.OutOfBudget || first.Steps != second.Steps {
 			t.Errorf("%+v: %s, then %s", b, describe(file, first), describe(file, second))
@@ -259,8 +259,11 @@ func TestBudget(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	if r := Check(ctx, file.Store, file.Declarations, Budget{}); r.OutOfBudget == nil {
+	if r := Check(ctx, file.Store, file.Declarations, Budget{}); r.OutOfBudget == nil || r.OutOfBudget.Counted {
 		t.Errorf("cancelled: %s", describe(file, r))
+	}
+	if r := Check(context.Background(), file.Store, file.Declarations, Budget{Room: term.NewRoom(1, 1)}); r.OutOfBudget == nil || r.OutOfBudget.Counted {
+		t.Errorf("without memory: %s", describe(file, r))
 	}
 }
 

@@ -68,6 +68,7 @@ const sides = "the kernels type the bound variable from different sides"
 // explained are the recipes on which the kernels differ, with the reason.
 var explained = map[string]string{
 	"histories/an equality that holds in one order only":              sides,
+	"histories/an equality that the second kernel misses":             sides,
 	"histories/an equality asked in one order, answered in the other": sides,
 }
 
