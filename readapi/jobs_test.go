@@ -99,7 +99,7 @@ func TestJobEnds(t *testing.T) {
 
 	lost := submit(t, u, evaluateJob)
 	for range job.MaxAbandoned {
-		if _, err := s.Jobs.AbandonJob(t.Context(), commands.Intent{ID: uuid.New(), At: s.Clock.Now()}, lost, s.ClaimJob(t, lost)); err != nil {
+		if _, err := s.Jobs.AbandonJob(t.Context(), commands.Intent{ID: uuid.New(), At: s.Clock.Now()}, lost, s.ClaimJob(t, lost), true); err != nil {
 			t.Fatal(err)
 		}
 	}

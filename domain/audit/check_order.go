@@ -161,6 +161,8 @@ func jobAddress(e event.Event) (stream, accountID string) {
 		return "job-" + e.JobID, ""
 	case job.WasReleased:
 		return "job-" + e.JobID, ""
+	case job.WasExcused:
+		return "job-" + e.JobID, ""
 	case job.HasSucceeded:
 		return "job-" + e.JobID, ""
 	case job.HasFailed:
