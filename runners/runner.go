@@ -104,9 +104,9 @@ const (
 	Unreported  Outcome = "unreported"  // what became of it could not be appended
 )
 
-// Outcomes lists how an attempt may end, in no order.
+// Outcomes lists those.
 func Outcomes() []Outcome {
-	return []Outcome{Outcome(job.Succeeded), Outcome(job.Failed), Outcome(job.TimedOut), Released, Untried, Interrupted, Abandoned, Superseded, Unreported}
+	return []Outcome{Released, Untried, Interrupted, Abandoned, Superseded, Unreported, notClaimed}
 }
 
 // notClaimed is the outcome, in traces, of an attempt that did not begin: another runner was first, or the claim could not be appended.

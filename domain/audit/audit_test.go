@@ -499,11 +499,15 @@ func TestEachChangeIsFoundWhereItIs(t *testing.T) {
 		{"a period that is longer", audit.KindSubscription, edit("subscription.renewed", 1, func(e *billing.Renewed) { e.RenewsAt = "2026-12-01T12:01:00.000Z" })},
 		{"a credit that is larger", audit.KindSubscription, edit("subscription.ended", 2, func(e *billing.Ended) { e.CreditMinor++ })},
 		{"an end that was not due", audit.KindSubscription, edit("subscription.ended", 4, func(e *billing.Ended) { e.Reason = billing.EndCancelled })},
+		{"a settlement that was left out", audit.KindIncomplete, removed("subscription.settled", 1, at("invoice.paid", 4))},
+		{"a settlement of more than was unused", audit.KindIncomplete, edit("subscription.settled", 1, func(e *billing.Settled) { e.CreditMinor++ })},
+		{"a settlement that restores nothing", audit.KindIncomplete, edit("subscription.settled", 1, func(e *billing.Settled) { e.RenewsAt = "" })},
+		{"an unpaid end that nothing brings back", audit.KindSubscription, edit("subscription.ended", 4, func(e *billing.Ended) { e.Restorable = false })},
 		{"a subscription dated back", audit.KindSubscription, edit("subscription.started", 1, func(e *billing.Started) { e.StartedAt = "2026-08-01T12:01:00.000Z" })},
 		{"a cancellation twice", audit.KindSubscription, twice("subscription.cancelled", 1)},
 		{"a price that nobody was quoted", audit.KindQuote, edit("subscription.started", 1, func(e *billing.Started) { e.AmountMinor = 1 })},
 		{"a plan that does not follow", audit.KindPlan, edit("account.plan_changed", 1, func(e *account.PlanChanged) { e.Plan = "team" })},
-		{"a plan that was kept", audit.KindPlan, removed("account.plan_changed", 5, func(l *audittest.Log) *audittest.Logged { return nil })},
+		{"a plan that was kept", audit.KindPlan, removed("account.plan_changed", 6, func(l *audittest.Log) *audittest.Logged { return nil })},
 	}
 	reached := map[audit.Kind]bool{}
 	for _, c := range cases {

@@ -200,6 +200,8 @@ func billingAddress(e event.Event) (stream, accountID string) {
 		return of(e.Account)
 	case billing.Ended:
 		return of(e.Account)
+	case billing.Settled:
+		return of(e.Account)
 	case billing.Issued:
 		return of(e.Account)
 	case billing.Paid:

@@ -553,13 +553,19 @@ func (l *Log) addProof() {
 }
 
 // bill has the billing decider decide: the auditor's own derivation is what is tested against it.
-func (l *Log) bill(command billing.Command) {
+// billed is Bob's billing so far.
+func (l *Log) billed() billing.State {
 	state := billing.Decider.Initial()
 	for _, e := range l.Events {
 		if e.Stream == billing.Stream(Bob) {
 			state = billing.Decider.Evolve(state, e.Event)
 		}
 	}
+	return state
+}
+
+func (l *Log) bill(command billing.Command) {
+	state := l.billed()
 	events, err := billing.Decider.Decide(command, state)
 	if err != nil {
 		panic(err)
@@ -603,6 +609,11 @@ func (l *Log) addBilling() {
 	l.bill(billing.Subscribe{Account: Bob, Plan: "team", Price: yearly, Plans: plans, Now: l.Now}) // goes on
 	l.Now = l.Now.Add(30 * 24 * time.Hour)
 	l.bill(billing.Advance{Account: Bob, Plans: plans, Now: l.Now}) // unpaid: ends
+	for _, i := range l.billed().Invoices() {
+		if l.Now = l.Now.Add(24 * time.Hour); i.Status == billing.InvoiceOpen { // paid: goes on
+			l.bill(billing.Pay{Account: Bob, InvoiceID: i.InvoiceID, AmountMinor: i.AmountMinor, Currency: "USD", Method: billing.PaidProvider, PaymentID: "evt " + i.Number, Now: l.Now})
+		}
+	}
 }
 
 // rotate puts another key in the place of the first.
