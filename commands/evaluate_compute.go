@@ -31,14 +31,14 @@ type computation struct {
 // evaluation that ran out of its budget, did not leave the engine alive or lost its
 // caller is a computation without an answer; an error is one that says nothing about
 // the expression: ErrSaturated, SessionEndedError, the context's, or of the blobs.
-// Once the engine has computed, the end of the context stops nothing any more.
+// Once the engine has computed, the end of the context stops nothing any more, but that of a job's does.
 func (ev *Evaluator) compute(ctx context.Context, in Intent, subject run.Subject, a admitted, owned ownedSession) (computation, error) {
 	request := EngineRequest{Code: a.Expression, Account: in.Account, OwnWorker: subject.JobID != "", Budget: a.budget(), QueueWait: ev.config.QueueWait}
 	if owned.id != "" {
 		request.Session = SessionKey(in.Account, owned.id, owned.Epoch)
 	}
 	o, err := ev.config.Engine.Evaluate(ctx, request)
-	ctx, done := detach(ctx)
+	ctx, done := settling(ctx, err == nil)
 	defer done()
 	c := computation{runID: subject.RunID, outcome: o, cause: err}
 	var failed *EngineFailedError
@@ -116,7 +116,7 @@ func (ev *Evaluator) storePlot(ctx context.Context, o EngineOutcome) (*event.Blo
 	if o.SVG == nil || o.PlotOmitted {
 		return nil, nil
 	}
-	plot, err := ev.config.Blobs.Put(ctx, o.SVG)
+	plot, err := StoreBlob(ctx, ev.config.Blobs, o.SVG)
 	return &plot, err
 }
 

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net"
 	"net/http"
+	"os"
 	"path/filepath"
 	"strings"
 	"time"
@@ -183,8 +184,8 @@ func (s *service) health() readapi.Health {
 		IsAway:  isOutage,
 		Dependencies: []readapi.Dependency{
 			{Name: "eventstore", Part: "the event log", Check: s.log.Ready},
-			{Name: "database", Part: "the database of read models", Check: withRoom(s.config.Database, s.readSide.db.PingContext)},
-			{Name: "identity", Part: "the database of identities", Check: withRoom(s.config.Identity, s.stores.identity.Ready)},
+			{Name: "database", Part: "the database of read models", Check: withRoom(sqliteFolder(s.config.Database), s.readSide.db.PingContext)},
+			{Name: "identity", Part: "the database of identities", Check: withRoom(sqliteFolder(s.config.Identity), s.stores.identity.Ready)},
 			{Name: "blobs", Part: "the store of blobs", Check: withRoom("", s.stores.blobs.Ready)},
 		},
 		Projections: func(ctx context.Context) ([]readapi.ProjectionHealth, error) {
@@ -202,6 +203,12 @@ func (s *service) health() readapi.Health {
 		h.Dependencies = append(h.Dependencies, readapi.Dependency{Name: "signing_key", Part: "the signing key", Check: s.writeSide.signing.Ready})
 	}
 	if s.engine != nil {
+		h.Dependencies = append(h.Dependencies,
+			readapi.Dependency{Name: "engine", Part: "the engine", Check: s.engine.engine.Ready},
+			readapi.Dependency{Name: "checker", Part: "the checker", Check: s.engine.checker.Ready},
+			readapi.Dependency{Name: "proof_kernel", Part: "the proof kernel", Check: s.writeSide.judge.Ready},
+			readapi.Dependency{Name: "temporary_files", Part: "the folder of temporary files", Check: withRoom(os.TempDir(), nil)},
+		)
 		h.Walls = func() []readapi.Wall {
 			var walls []readapi.Wall
 			for _, b := range s.engine.engine.Boundaries() {
@@ -213,12 +220,22 @@ func (s *service) health() readapi.Health {
 	return h
 }
 
-// withRoom is a check that also fails where the disk of a SQLite database is full; to anyone it says that it is.
-func withRoom(database string, check func(context.Context) error) func(context.Context) error {
-	return func(ctx context.Context) error {
-		err := check(ctx)
-		if path, isFile := strings.CutPrefix(database, "sqlite:"); err == nil && isFile {
-			err = disk.CheckRoom(filepath.Dir(path))
+// sqliteFolder is the folder of a SQLite database; empty for another database.
+func sqliteFolder(database string) string {
+	if path, isFile := strings.CutPrefix(database, "sqlite:"); isFile {
+		return filepath.Dir(path)
+	}
+	return ""
+}
+
+// withRoom is a check, nil for none, that also fails where the disk of a folder is full; to anyone it says that it is.
+func withRoom(folder string, check func(context.Context) error) func(context.Context) error {
+	return func(ctx context.Context) (err error) {
+		if check != nil {
+			err = check(ctx)
+		}
+		if err == nil && folder != "" {
+			err = disk.CheckRoom(folder)
 		}
 		if full, ok := errors.AsType[*disk.FullError](err); ok {
 			return errors.Join(&readapi.PublicError{Problem: "its disk is full: what is written there is refused until an operator makes room"}, full)

@@ -19,6 +19,7 @@ import (
 	"reckon/internal/httpserver"
 	"reckon/internal/identity"
 	"reckon/internal/lifecycle"
+	"reckon/runners"
 	"reckon/runners/adapter"
 	"reckon/runners/cluster"
 	"reckon/runners/kinds"
@@ -54,7 +55,7 @@ func (s *service) makeWorkers(ctx context.Context) error {
 	})
 	s.workers.Run(workers.RunConfig{
 		Address: address, Slots: slots, Grace: s.config.Grace, OwnSessionsOnly: !s.config.Has(config.RoleRun),
-		Kinds: s.kinds, CloseSession: s.engine.engine.CloseSession, AwaitAble: s.writeSide.signing.AwaitAble,
+		Kinds: s.kinds, CloseSession: s.engine.engine.CloseSession, AwaitAble: s.ability().Await,
 		Ended: s.observeJob(), Tracer: s.tracer,
 	})
 	s.measureWorkers(slots)
@@ -65,6 +66,17 @@ func (s *service) makeWorkers(ctx context.Context) error {
 	s.life.Add(s.workers.Parts()...)
 	s.life.Add(s.writeSide.signing.part(), peers)
 	return nil
+}
+
+// ability is what this process must have to do jobs: all that it does not work without, but for identities, which no job asks for.
+func (s *service) ability() *runners.Ability {
+	a := &runners.Ability{Logger: s.logger}
+	for _, d := range s.health().Dependencies {
+		if d.Name != "identity" {
+			a.Needs = append(a.Needs, runners.Need{Name: d.Part, Check: d.Check})
+		}
+	}
+	return a
 }
 
 // makeEvaluator makes the evaluator of this process; other processes forward evaluations to address.

@@ -46,6 +46,8 @@ func appendResult(err error) string {
 		return telemetry.AppendOK
 	case errors.Is(err, commands.ErrConflict):
 		return "conflict"
+	case errors.Is(err, commands.ErrCancelled):
+		return "cancelled"
 	case errors.Is(err, commands.ErrUnavailable):
 		return "unavailable"
 	}

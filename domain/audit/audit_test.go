@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"crypto/ed25519"
 	"encoding/base64"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -40,6 +41,23 @@ func TestATrueLogIsClean(t *testing.T) {
 		if !seen[name] {
 			t.Errorf("the log has no %s", name)
 		}
+	}
+}
+
+// TestALossOfVersionOneIsLegal: it does not say why, and its slot was not given back.
+func TestALossOfVersionOneIsLegal(t *testing.T) {
+	l := audittest.True()
+	lost := l.Find("job.lost", 1)
+	e := lost.Event.(job.WasLost)
+	lost.Metadata.Version, lost.Data = 1, []byte(fmt.Sprintf(`{"job_id":%q,"nonce":%q,"attempts":%d,"finished_at":%q}`, e.JobID, e.Nonce, e.Attempts, e.FinishedAt))
+	for _, refund := range l.Events {
+		if r, is := refund.Event.(slots.Refunded); is && r.JobID == e.JobID {
+			l.Remove(refund)
+			break
+		}
+	}
+	for _, f := range audittest.Audit(t, l, nil) {
+		t.Error(f)
 	}
 }
 
@@ -165,6 +183,12 @@ func TestEachChangeIsFoundWhereItIs(t *testing.T) {
 		{"a job finished twice", audit.KindIllegal, twice("job.succeeded", 1)},
 		{"a job that ended for another attempt", audit.KindIllegal, edit("job.failed", 1, func(e *job.HasFailed) { e.Nonce = stranger })},
 		{"an attempt with another number", audit.KindIllegal, edit("job.claimed", 1, func(e *job.WasClaimed) { e.Attempt = 7 })},
+		{"a loss by the service without a refund", audit.KindNoRefund, removed("slots.refunded", 3, at("job.lost", 1))},
+		{"a loss that was the work's", audit.KindIllegal, edit("job.lost", 1, func(e *job.WasLost) { e.Why, e.Refunded = job.SpentAttempts, false })},
+		{"a loss that does not say why", audit.KindIllegal, edit("job.lost", 1, func(e *job.WasLost) { e.Why, e.Refunded = job.Unrecorded, false })},
+		{"a job given up too early", audit.KindIllegal, edit("job.lost", 2, func(e *job.WasLost) { e.FinishedAt = "2026-08-01T12:00:00.000Z" })},
+		{"a refund for another reason", audit.KindRefund, edit("slots.refunded", 3, func(e *slots.Refunded) { e.Reason = slots.CancelledEarly })},
+		{"an excuse for an attempt that was not spent", audit.KindIllegal, twice("job.attempt_excused", 1)},
 		{"a late cancellation that says it was early", audit.KindIllegal, edit("job.cancelled", 1, func(e *job.WasCancelled) { e.Early = false })},
 		{"a job lost too soon", audit.KindIllegal, func(l *audittest.Log) *audittest.Logged {
 			edit("job.queued", 4, func(e *job.WasQueued) { e.SessionID = "" })(l)
@@ -490,11 +514,15 @@ func TestEachChangeIsFoundWhereItIs(t *testing.T) {
 		{"a period that is longer", audit.KindSubscription, edit("subscription.renewed", 1, func(e *billing.Renewed) { e.RenewsAt = "2026-12-01T12:01:00.000Z" })},
 		{"a credit that is larger", audit.KindSubscription, edit("subscription.ended", 2, func(e *billing.Ended) { e.CreditMinor++ })},
 		{"an end that was not due", audit.KindSubscription, edit("subscription.ended", 4, func(e *billing.Ended) { e.Reason = billing.EndCancelled })},
+		{"a settlement that was left out", audit.KindIncomplete, removed("subscription.settled", 1, at("invoice.paid", 4))},
+		{"a settlement of more than was unused", audit.KindIncomplete, edit("subscription.settled", 1, func(e *billing.Settled) { e.CreditMinor++ })},
+		{"a settlement that restores nothing", audit.KindIncomplete, edit("subscription.settled", 1, func(e *billing.Settled) { e.RenewsAt = "" })},
+		{"an unpaid end that nothing brings back", audit.KindSubscription, edit("subscription.ended", 4, func(e *billing.Ended) { e.Restorable = false })},
 		{"a subscription dated back", audit.KindSubscription, edit("subscription.started", 1, func(e *billing.Started) { e.StartedAt = "2026-08-01T12:01:00.000Z" })},
 		{"a cancellation twice", audit.KindSubscription, twice("subscription.cancelled", 1)},
 		{"a price that nobody was quoted", audit.KindQuote, edit("subscription.started", 1, func(e *billing.Started) { e.AmountMinor = 1 })},
 		{"a plan that does not follow", audit.KindPlan, edit("account.plan_changed", 1, func(e *account.PlanChanged) { e.Plan = "team" })},
-		{"a plan that was kept", audit.KindPlan, removed("account.plan_changed", 5, func(l *audittest.Log) *audittest.Logged { return nil })},
+		{"a plan that was kept", audit.KindPlan, removed("account.plan_changed", 6, func(l *audittest.Log) *audittest.Logged { return nil })},
 	}
 	reached := map[audit.Kind]bool{}
 	for _, c := range cases {

@@ -161,6 +161,8 @@ func jobAddress(e event.Event) (stream, accountID string) {
 		return "job-" + e.JobID, ""
 	case job.WasReleased:
 		return "job-" + e.JobID, ""
+	case job.WasExcused:
+		return "job-" + e.JobID, ""
 	case job.HasSucceeded:
 		return "job-" + e.JobID, ""
 	case job.HasFailed:
@@ -197,6 +199,8 @@ func billingAddress(e event.Event) (stream, accountID string) {
 	case billing.Resumed:
 		return of(e.Account)
 	case billing.Ended:
+		return of(e.Account)
+	case billing.Settled:
 		return of(e.Account)
 	case billing.Issued:
 		return of(e.Account)

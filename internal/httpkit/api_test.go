@@ -99,6 +99,8 @@ func serve(t *testing.T, settings httpkit.Settings) *httptest.Server {
 				panic("boom")
 			case "typed":
 				return nil, fmt.Errorf("outer: %w", errTyped)
+			case "cancelled":
+				return nil, fmt.Errorf("read: %w", context.Canceled)
 			case "deadline":
 				return nil, context.DeadlineExceeded
 			case "saturated":
@@ -418,6 +420,7 @@ func TestErrors(t *testing.T) {
 	if a.header.Get("Retry-After") != "2" {
 		t.Errorf("Retry-After %q", a.header.Get("Retry-After"))
 	}
+	ask(t, server, http.MethodGet, "/fail/cancelled", "").want(t, httpkit.Cancelled)
 	a = ask(t, server, http.MethodGet, "/fail/other", "")
 	a.want(t, httpkit.Internal)
 	if strings.Contains(a.body, "secret") {
@@ -427,6 +430,24 @@ func TestErrors(t *testing.T) {
 	a.want(t, httpkit.BudgetExhausted)
 	if a.problem.RunID == nil || *a.problem.RunID != 12 {
 		t.Errorf("%s", a.body)
+	}
+}
+
+// TestAPartThatWasCalledOffIsNotAway: what a part says to a request that nobody waits for is no outage.
+func TestAPartThatWasCalledOffIsNotAway(t *testing.T) {
+	t.Parallel()
+	gone, leave := context.WithCancel(t.Context())
+	away := httpkit.Unavailable.Problem("the event log is unavailable")
+	if got := httpkit.TranslateFor(gone, away, nil); got.Code != httpkit.Unavailable.Code {
+		t.Errorf("while it waits: %+v", got)
+	}
+	leave()
+	if got := httpkit.TranslateFor(gone, away, nil); got.Code != httpkit.Cancelled.Code {
+		t.Errorf("when it has gone: %+v", got)
+	}
+	taken := httpkit.EmailTaken.Problem("taken")
+	if got := httpkit.TranslateFor(gone, taken, nil); got != taken {
+		t.Errorf("a refusal: %+v", got)
 	}
 }
 

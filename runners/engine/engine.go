@@ -96,6 +96,9 @@ func (e *Engine) Close(context.Context) error {
 	return e.zygote.Close()
 }
 
+// Ready returns why no worker can be started; nil while they start.
+func (e *Engine) Ready(ctx context.Context) error { return e.zygote.Ready(ctx) }
+
 // Usage tells how many evaluations run and how many wait for a worker.
 func (e *Engine) Usage() fair.Usage { return e.places.Usage() }
 

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
@@ -23,6 +24,8 @@ type Zygote struct {
 	process *zygoteProcess
 	closed  bool
 	forking sync.WaitGroup // idle workers being forked in the background
+
+	unable atomic.Bool // the last worker that was asked for could not be started
 }
 
 // StartZygote starts the program and proves its boundaries from inside a worker.
@@ -83,8 +86,28 @@ func (z *Zygote) Call(ctx context.Context, request, reply any) error {
 	return worker.Call(ctx, request, reply)
 }
 
+// Ready returns why the last worker could not be started, once another could not be either; nil while workers start.
+func (z *Zygote) Ready(ctx context.Context) error {
+	if !z.unable.Load() {
+		return nil
+	}
+	worker, err := z.Spawn(ctx)
+	if err == nil {
+		worker.Kill()
+	}
+	return err
+}
+
 // Spawn gives a fresh worker: an idle one where there is one, else a new fork.
 func (z *Zygote) Spawn(ctx context.Context) (*Worker, error) {
+	worker, err := z.spawn(ctx)
+	if _, failed := errors.AsType[*SpawnError](err); failed || err == nil {
+		z.unable.Store(failed)
+	}
+	return worker, err
+}
+
+func (z *Zygote) spawn(ctx context.Context) (*Worker, error) {
 	for {
 		select {
 		case worker := <-z.idle:

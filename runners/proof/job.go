@@ -44,7 +44,7 @@ func (j Jobs) Run(ctx context.Context, _ commands.Intent, w runners.Work) (runne
 	if err != nil {
 		return runners.End{}, err
 	}
-	return j.end(ctx, w.Submission, work, report)
+	return j.end(commands.AfterWork(ctx), w.Submission, work, report)
 }
 
 // end makes the certificate and what the job says of it.
@@ -80,7 +80,7 @@ func (j Jobs) shorten(ctx context.Context, issued certificate.Issued) (certifica
 	if err != nil || len(findings) <= event.MaxInlineBytes {
 		return issued, err
 	}
-	blob, err := j.Blobs.Put(ctx, findings)
+	blob, err := commands.StoreBlob(ctx, j.Blobs, findings)
 	if err != nil {
 		return issued, err
 	}

@@ -71,8 +71,8 @@ func TestAClosedAccountEnds(t *testing.T) {
 		if of.state.Status != job.Cancelled {
 			t.Errorf("job %s is %s", id, of.state.Status)
 		}
-		if refunded += books.refunds[id]; books.refunds[id] > 1 || of.state.Early != (books.refunds[id] == 1) {
-			t.Errorf("job %s, early %t, was refunded %d times", id, of.state.Early, books.refunds[id])
+		if refunded += books.refunds[id]; books.refunds[id] > 1 || of.state.Refunded != (books.refunds[id] == 1) {
+			t.Errorf("job %s, early %t, was refunded %d times", id, of.state.Refunded, books.refunds[id])
 		}
 	}
 	if len(books.jobs) != 4 || refunded != 2 {

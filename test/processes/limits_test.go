@@ -124,7 +124,7 @@ func TestLimitsAcrossFourProcesses(t *testing.T) {
 
 	// While the database is away each process counts alone, and says so.
 	c := servers[0].NewAccount("away@example.com")
-	in.database.cut()
+	in.database.Refuse()
 	if n := ask(c, 8, plain, "rate_limited"); n != 5*int64(len(servers)) {
 		t.Errorf("%d answers of 4 processes that each count 5, the database being away", n)
 	}
@@ -133,7 +133,7 @@ func TestLimitsAcrossFourProcesses(t *testing.T) {
 			t.Errorf("server %d does not say that it counts alone:\n%s", i, s.Output())
 		}
 	}
-	in.database.mend()
+	in.database.Mend()
 	for attempt := 0; ; attempt++ { // each process asks again within 5 s
 		d := servers[0].NewAccount(fmt.Sprintf("back-%d@example.com", attempt))
 		if n := ask(d, 2, plain, "rate_limited"); n == 5 {

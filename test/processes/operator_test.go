@@ -397,7 +397,7 @@ func TestOutagesAreQuiet(t *testing.T) {
 		cut, mend func()
 	}{
 		{"the log", func() { in.node.kill() }, in.startNode},
-		{"the database", in.database.cut, in.database.mend},
+		{"the database", in.database.Refuse, in.database.Mend},
 	} {
 		before := strings.Count(server.Output(), "\n")
 		begun := time.Now()

@@ -383,7 +383,7 @@ func (b *books) job(id string, r event.Recorded) {
 		}
 	case of.state.Terminal():
 		of.ends++
-		if of.state.Status == job.Lost && before.Abandoned+1 < job.MaxAbandoned {
+		if of.state.Status == job.Lost && len(before.Spent)+1 < job.MaxAbandoned {
 			of.ends = -1000 // lost while attempts remained
 		}
 	}
@@ -397,7 +397,7 @@ func (b *books) open() (open []string) {
 			open = append(open, fmt.Sprintf("job %s is %s after %d attempts", id, of.state.Status, of.state.Attempt))
 		case of.state.Outcome.PublishTo != "" && len(b.runs[id]) == 0:
 			open = append(open, "job "+id+" has ended and its run is not there")
-		case of.state.Early && b.net[id] != 0:
+		case of.state.Refunded && b.net[id] != 0:
 			open = append(open, "job "+id+" was cancelled early and is not refunded")
 		}
 	}
@@ -411,15 +411,15 @@ func (b *books) check(t *testing.T) {
 	}
 	for id, of := range b.jobs {
 		want := 1
-		if of.state.Early {
+		if of.state.Refunded {
 			want = 0
 		}
 		switch s := of.state; {
 		case of.ends != 1:
 			t.Errorf("job %s: %d ends (a number below 0: lost while attempts remained)", id, of.ends)
 		case b.net[id] != want:
-			t.Errorf("job %s, %s, early %t, holds %d slots, want %d", id, s.Status, s.Early, b.net[id], want)
-		case b.refunds[id] > 1 && s.Early: // a duplicate's refund is another slot's
+			t.Errorf("job %s, %s, early %t, holds %d slots, want %d", id, s.Status, s.Refunded, b.net[id], want)
+		case b.refunds[id] > 1 && s.Refunded: // a duplicate's refund is another slot's
 			t.Errorf("job %s was refunded %d times", id, b.refunds[id])
 		case s.Queued.RunID != 0 && s.Status == job.Succeeded && len(b.runs[id]) != 1:
 			t.Errorf("job %s succeeded and has %d runs", id, len(b.runs[id]))

@@ -47,11 +47,11 @@ func TestSecretsAreNotLogged(t *testing.T) {
 	asked(t, one, "POST", "/auth/password", fmt.Sprintf(`{"current_password":%q,"new_password":%q,"more":1}`, wrong, changed), "Cookie", cookie)
 	operate(t, 0, minted+"\n", "account", "password", a.Email, "--password-stdin", "--data", dataOne)
 	secrets["operator's token"] = strings.TrimSpace(operate(t, 0, "", "account", "token", a.Email, "--name", "second", "--data", dataOne))
-	in.database.cut() // errors of every part are logged
+	in.database.Refuse() // errors of every part are logged
 	asked(t, one, "GET", "/api/history", "", "Cookie", cookie)
 	cookieOf(t, one, a.Email, minted)
 	asked(t, one, "GET", "/api/tokens", "", "Authorization", "Bearer "+secrets["operator's token"])
-	in.database.mend()
+	in.database.Mend()
 	for _, s := range []*e2e.Server{one, two} {
 		if status := s.Interrupt(); status != 0 {
 			t.Errorf("exit status %d", status)

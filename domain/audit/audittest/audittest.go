@@ -337,6 +337,7 @@ func TrueSealedWith(key string) *Log {
 	l.addProof()
 	l.addBilling()
 	l.rotate()
+	l.addLost()
 	l.Now = l.Now.Add(time.Hour)
 	l.Add("account-"+Carol, Carol, account.Closed{Account: Carol})
 	l.Now = l.Now.Add(time.Hour)
@@ -461,14 +462,37 @@ func (l *Log) addJobs() {
 	l.Add("job-"+third, Alice, job.HasTimedOut{Outcome: job.Outcome{JobID: third, Nonce: nonce, Error: "budget", FinishedAt: l.At()}})
 
 	fourth := UUID(0x104) // lost in its session
-	l.Submit(job.Submission{JobID: fourth, Kind: "evaluate", Payload: event.Inline("x"), SessionID: "s", RunID: 6})
+	spent = l.Submit(job.Submission{JobID: fourth, Kind: "evaluate", Payload: event.Inline("x"), SessionID: "s", RunID: 6})
 	nonce = l.Claim(fourth, 1)
-	l.Add("job-"+fourth, "", job.WasLost{JobID: fourth, Nonce: nonce, Attempts: 1, FinishedAt: l.At()})
+	l.Add("job-"+fourth, "", job.WasLost{JobID: fourth, Nonce: nonce, Attempts: 1, Why: job.InSession, Refunded: true, FinishedAt: l.At()})
+	l.Add("slots-"+Alice+"-"+spent.Day, Alice, slots.Refunded{SlotID: spent.SlotID, JobID: fourth, Reason: slots.ServiceFailed})
 
 	fifth := UUID(0x105)
 	l.Submit(job.Submission{JobID: fifth, Kind: "qsim", Payload: event.Inline("{}")})
 	nonce = l.Claim(fifth, 1)
+	l.Add("job-"+fifth, "", job.WasReleased{JobID: fifth, Nonce: nonce, Reason: job.Untried, Lacked: lacked, NotBefore: event.Timestamp(l.Now.Add(job.PauseAfter(1)))})
+	abandoned := l.Claim(fifth, 2)
+	l.Add("job-"+fifth, "", job.WasReleased{JobID: fifth, Nonce: abandoned, Reason: job.Abandoned})
+	l.Add("job-"+fifth, "", job.WasExcused{JobID: fifth, Nonce: abandoned})
+	nonce = l.Claim(fifth, 3)
+	l.Add("job-"+fifth, "", job.WasReleased{JobID: fifth, Nonce: nonce, Reason: job.Interrupted})
+	nonce = l.Claim(fifth, 4)
 	l.Add("job-"+fifth, Alice, job.HasFailed{Outcome: job.Outcome{JobID: fifth, Nonce: nonce, Error: "e", FinishedAt: l.At()}})
+}
+
+// lacked says why a job could not be tried.
+const lacked = "the store of large bytes could not be reached"
+
+// addLost adds a job that was given up after a day.
+func (l *Log) addLost() {
+	sixth := UUID(0x106)
+	spent := l.Submit(job.Submission{JobID: sixth, Kind: "qsim", Payload: event.Inline("{}")})
+	nonce := l.Claim(sixth, 1)
+	l.Add("job-"+sixth, "", job.WasReleased{JobID: sixth, Nonce: nonce, Reason: job.Untried, Lacked: lacked, NotBefore: event.Timestamp(l.Now.Add(job.PauseAfter(1)))})
+	l.Now = l.Now.Add(job.GiveUpAfter + time.Minute)
+	nonce = l.Claim(sixth, 2)
+	l.Add("job-"+sixth, "", job.WasLost{JobID: sixth, Nonce: nonce, Attempts: 2, Why: job.NeverTried, Lacked: lacked, Refunded: true, FinishedAt: l.At()})
+	l.Add("slots-"+Alice+"-"+spent.Day, Alice, slots.Refunded{SlotID: spent.SlotID, JobID: sixth, Reason: slots.ServiceFailed})
 }
 
 // Told is the result of an evaluate job (interface §2.2) without stdout and plot; answer is the whole text.
@@ -530,13 +554,19 @@ func (l *Log) addProof() {
 }
 
 // bill has the billing decider decide: the auditor's own derivation is what is tested against it.
-func (l *Log) bill(command billing.Command) {
+// billed is Bob's billing so far.
+func (l *Log) billed() billing.State {
 	state := billing.Decider.Initial()
 	for _, e := range l.Events {
 		if e.Stream == billing.Stream(Bob) {
 			state = billing.Decider.Evolve(state, e.Event)
 		}
 	}
+	return state
+}
+
+func (l *Log) bill(command billing.Command) {
+	state := l.billed()
 	events, err := billing.Decider.Decide(command, state)
 	if err != nil {
 		panic(err)
@@ -580,6 +610,11 @@ func (l *Log) addBilling() {
 	l.bill(billing.Subscribe{Account: Bob, Plan: "team", Price: yearly, Plans: plans, Now: l.Now}) // goes on
 	l.Now = l.Now.Add(30 * 24 * time.Hour)
 	l.bill(billing.Advance{Account: Bob, Plans: plans, Now: l.Now}) // unpaid: ends
+	for _, i := range l.billed().Invoices() {
+		if l.Now = l.Now.Add(24 * time.Hour); i.Status == billing.InvoiceOpen { // paid: goes on
+			l.bill(billing.Pay{Account: Bob, InvoiceID: i.InvoiceID, AmountMinor: i.AmountMinor, Currency: "USD", Method: billing.PaidProvider, PaymentID: "evt " + i.Number, Now: l.Now})
+		}
+	}
 }
 
 // rotate puts another key in the place of the first.
