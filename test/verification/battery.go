@@ -35,6 +35,9 @@ func Independent() ([]Pair, error) { return load("testdata/independent/*.txt") }
 // Classes reads what verdicts were once wrong about, each finding with its neighbours.
 func Classes() ([]Pair, error) { return load("testdata/classes/*.txt") }
 
+// Blind reads the classes whose wrong answers hide from a search what it would find.
+func Blind() ([]Pair, error) { return load("testdata/classes/blind_searches.txt") }
+
 // Stranger reads the pairs of a third hand, made to mislead and written without a look at the rules.
 func Stranger() ([]Pair, error) { return load("testdata/stranger/*.txt") }
 
