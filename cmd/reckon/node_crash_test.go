@@ -445,7 +445,7 @@ func readStream(t *testing.T, client *esdb.Client, name string, newest bool) (ev
 // awaitScheduled waits until a scavenge by schedule has ended, in a round or after it.
 func (m *crashModel) awaitScheduled(t *testing.T, client *esdb.Client) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), wait.Longest)
 	defer cancel()
 	following, err := client.SubscribeToStream(ctx, node.ScavengeStream, esdb.SubscribeToStreamOptions{From: esdb.Start{}})
 	if err != nil {

@@ -86,7 +86,7 @@ func (s *service) untilReady(t *testing.T, what string, condition func(readiness
 // restartable are the parts that are begun again; all others end the process.
 var restartable = []string{
 	"files of state vectors", "read models", "subscription to the log", "signing key", "recovery of abandoned jobs", "heartbeat", "jobs",
-	"reaction complete_submission", "reaction refund_cancelled", "reaction publish_outcome", "reaction end_closed", "reaction follow_subscription", "renewals of subscriptions", "transparency log",
+	"reaction complete_submission", "reaction refund_cancelled", "reaction refund_lost", "reaction publish_outcome", "reaction end_closed", "reaction follow_subscription", "renewals of subscriptions", "transparency log",
 }
 
 // TestEveryPartComesBack ends the background work of every part of a server, one after another:

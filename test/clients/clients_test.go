@@ -11,12 +11,12 @@ import (
 	"strconv"
 	"strings"
 	"testing"
-	"time"
 
 	"reckon/test/e2e"
 	"reckon/test/need"
 	"reckon/test/python"
 	"reckon/test/sweep"
+	"reckon/test/wait"
 )
 
 // oldestNode is the oldest major version of Node.js that the pinned tools run on.
@@ -45,7 +45,7 @@ func copied(t *testing.T, folder string) string {
 // run runs a command in a folder and returns what it prints; where install is true and no registry can be reached the test is skipped.
 func run(t *testing.T, folder string, install bool, environment []string, name string, arguments ...string) string {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), wait.Longest)
 	defer cancel()
 	command := exec.CommandContext(ctx, name, arguments...)
 	command.Dir = folder

@@ -15,11 +15,11 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"reckon/eventstore/node"
 	"reckon/test/need"
 	"reckon/test/sweep"
+	"reckon/test/wait"
 )
 
 // startEventStore runs the embedded node as `reckon node --insecure-listen` does.
@@ -30,7 +30,7 @@ func startEventStore(t *testing.T) *node.Node {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
-		ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+		ctx, cancel := context.WithTimeout(context.Background(), wait.Longest)
 		defer cancel()
 		if err := n.Close(ctx); err != nil {
 			t.Error(err)
@@ -209,7 +209,7 @@ func suiteSource(t *testing.T) (folder string) {
 
 func runSuite(t *testing.T, folder, binary string, mode suiteMode) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), wait.Longest)
 	defer cancel()
 	command := exec.CommandContext(ctx, "go", "tool", "test2json", binary, "-test.v=test2json", "-test.timeout=9m", "-test.skip="+suiteSkips)
 	command.Dir, command.Env = filepath.Join(folder, "esdb"), append(append(os.Environ(), "CLUSTER=false"), mode.environment...)

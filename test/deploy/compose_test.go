@@ -18,7 +18,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"go.yaml.in/yaml/v3"
 
@@ -176,7 +175,7 @@ func ask(client *http.Client, method, url, token string, body any) (status int, 
 			return 0, nil, err
 		}
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	ctx, cancel := context.WithTimeout(context.Background(), wait.Longest)
 	defer cancel()
 	request, err := http.NewRequestWithContext(ctx, method, url, &sent)
 	if err != nil {

@@ -9,11 +9,11 @@ import (
 	"regexp"
 	"strings"
 	"testing"
-	"time"
 
 	"reckon/runners/engine/enginetest"
 	"reckon/test/binary"
 	"reckon/test/python"
+	"reckon/test/wait"
 )
 
 // pageBlock is a block of commands of a page, marked `<!-- run -->` or with another word. Its lines that begin with "# "
@@ -57,7 +57,7 @@ func runBlocks(t *testing.T, folder string, said func() string, blocks []pageBlo
 	for _, b := range blocks {
 		script.WriteString(b.commands + "\necho; echo '" + end + "'\n")
 	}
-	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), wait.Longest)
 	defer cancel()
 	shell := exec.CommandContext(ctx, "bash", "-c", edit(script.String()))
 	shell.Dir = folder
