@@ -56,8 +56,11 @@ type CheckpointRow struct {
 	Size      int64  `bun:"size,pk"`
 	Root      string `bun:"root,notnull"` // base64
 	Note      Text   `bun:"note,type:text,notnull"`
-	Witnesses int64  `bun:"witnesses,notnull"` // how many have cosigned it
+	Witnesses int64  `bun:"witnesses,notnull"` // how many have cosigned it; below 0: a witness contradicts it, and it is not served
 }
+
+// contradicted is the number of witnesses of a checkpoint that is not served whatever the quorum.
+const contradicted = -1 << 32
 
 var (
 	leafRows = engine.TableOf("stream", func(r *LeafRow) string { return r.Stream },
@@ -95,6 +98,13 @@ func (*Transparency) Projection() engine.Projection {
 		return err
 	})
 	engine.On(&p, putCosignatures)
+	engine.On(&p, func(ctx context.Context, tx *engine.Tx, e transparency.Conflicted, _ event.Recorded) error {
+		return checkpointRows.Update(ctx, tx, e.Size, func(c *CheckpointRow) {
+			if c.Root == e.Root && e.Conflict == transparency.OtherHistory { // one that is only behind is a true beginning
+				c.Witnesses = contradicted
+			}
+		})
+	})
 	return p
 }
 

@@ -46,7 +46,7 @@ func (s *service) makeAPI() (*api, error) {
 	if err != nil {
 		return nil, err
 	}
-	s.metrics.MeasureAPI()
+	s.metrics.MeasureAPI(problemCodes(s.kinds))
 	a := &api{closing: make(chan struct{}), drained: make(chan struct{})}
 	provider, err := paymentProvider(s.config.PaymentSecretFile)
 	if err != nil {

@@ -275,6 +275,14 @@ func TestEachChangeIsFoundWhereItIs(t *testing.T) {
 			l.RemoveStream(transparency.Stream)
 			return l.Find("receipt.sealed", 1)
 		}},
+		{"a witness that contradicts", audit.KindConflict, func(l *audittest.Log) *audittest.Logged {
+			signed := l.Find("checkpoint.signed", 1)
+			e := signed.Event.(transparency.Signed)
+			conflict := l.CopyOf(l.Find("checkpoint.cosigned", 1))
+			conflict.Name, conflict.Event = "checkpoint.conflicted", transparency.Conflicted{Size: e.Size, Root: e.Root, Witness: "witness.example/2", Conflict: transparency.Ahead, Held: e.Size + 7}
+			l.InsertAfter(signed, conflict)
+			return conflict
+		}},
 		{"cosignatures that were removed", audit.KindNotCosigned, func(l *audittest.Log) *audittest.Logged {
 			l.Remove(l.Find("checkpoint.cosigned", 2))
 			l.Now = l.Now.Add(time.Hour)

@@ -142,7 +142,7 @@ func addressOf(e event.Event) (stream, accountID string) {
 		return "slots-" + e.Submission.Account + "-" + e.Day, e.Submission.Account
 	case keys.Published, keys.Activated, keys.Retired:
 		return "keys", ""
-	case transparency.Signed, transparency.Cosigned:
+	case transparency.Signed, transparency.Cosigned, transparency.Conflicted:
 		return "checkpoints", ""
 	case runner.Beat:
 		return "runner-" + e.Runner, ""
