@@ -163,7 +163,7 @@ func TestNanodaAgrees(t *testing.T) {
 	}
 	counts, differing := map[string]int{}, map[string]bool{}
 	for name, text := range exports {
-		ours := opinionsOn(t, text)
+		ours := opinionsOn(text)
 		theirs := n.judge(t, continuous(t, text))
 		answer := "undecided"
 		switch {
