@@ -92,7 +92,7 @@ func AdmitAnonymous(c EvaluateAnonymous) (AdmittedAnonymously, error) {
 // Evaluate has the engine evaluate, and the answer checked as an account's is. It returns ErrBudgetExhausted, an EngineFailedError, a SaturatedError, or the context's error.
 func (a Anonymous) Evaluate(ctx context.Context, admitted AdmittedAnonymously) (AnonymousEvaluation, error) {
 	c := admitted.command
-	o, err := a.Engine.Evaluate(ctx, EngineRequest{Code: admitted.code, Account: c.Caller, Budget: c.Budget, QueueWait: a.QueueWait})
+	o, err := a.Engine.Evaluate(ctx, EngineRequest{Code: admitted.code, Tree: admitted.tree, Account: c.Caller, Budget: c.Budget, QueueWait: a.QueueWait})
 	if err != nil {
 		return AnonymousEvaluation{}, err
 	}
@@ -103,7 +103,7 @@ func (a Anonymous) Evaluate(ctx context.Context, admitted AdmittedAnonymously) (
 		answer.Warnings = append(answer.Warnings, shorten(s.Message, maxWarningBytes))
 	}
 	if answer.Status == run.Success {
-		answer.Check = checkAlongside(ctx, a.Checker, CheckRequest{Account: c.Caller, Code: admitted.code, Tree: admitted.tree, Answer: o.InputForm}, c.Budget)
+		answer.Check = checkOutcome(ctx, a.Checker, o, CheckRequest{Account: c.Caller, Code: admitted.code, Tree: admitted.tree}, c.Budget)
 	}
 	return answer, nil
 }

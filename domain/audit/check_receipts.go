@@ -35,9 +35,26 @@ func (c *receiptCheck) take(it *Item) {
 		if e.Check != nil && (!e.Check.Conclusive() || !e.Check.Automatic) {
 			c.p.found(checkReceipts, KindReceipt, it.Recorded, "an automatic check only where it reached a verdict", describedCheck(*e.Check))
 		}
+		if len(e.Asked) > 0 && !answeredBy(e.Asked, e.Engine) {
+			c.p.found(checkReceipts, KindReceipt, it.Recorded, "of several engines that were asked, one that answered: "+e.Engine.Name+" "+e.Engine.Revision, fmt.Sprintf("%v", e.Asked))
+		}
 	case run.Sealed:
 		c.seal(it, e)
 	}
+}
+
+// answeredBy tells whether several were asked, and the one engine that answered is this one.
+func answeredBy(asked []run.Asked, by run.Engine) bool {
+	answered := 0
+	for _, a := range asked {
+		if a.Outcome == run.AskedAnswered {
+			answered++
+			if a.Engine != by {
+				return false
+			}
+		}
+	}
+	return answered == 1 && len(asked) > 1
 }
 
 func describedCheck(check run.Check) string {

@@ -117,7 +117,15 @@ type Request struct {
 	Budget    time.Duration // time to evaluate; waiting for the session's turn counts, waiting for a worker does not
 	QueueWait time.Duration // time to wait for a worker before a *fair.SaturatedError
 	FullForm  bool          // also fill AnswerFullForm
+	// Counted: Budget is processor time; the wall clock guards at wallFactor times as much and wallSlack. Not in a session.
+	Counted bool
 }
+
+// The wall clock bounds an evaluation whose processor time is counted far outside, for a worker that gets none.
+const (
+	wallFactor = 4
+	wallSlack  = 5 * time.Second
+)
 
 // Outcome is what the engine answered.
 type Outcome struct {
@@ -180,6 +188,10 @@ func (e *Engine) Evaluate(ctx context.Context, request Request) (Outcome, error)
 	code, silent := withoutEnd(request.Code)
 	code = expression.Explicit(code)
 	call := map[string]any{"op": "evaluate", "code": code, "silent": silent, "full_form": request.FullForm}
+	if request.Counted && request.Session == "" {
+		call["processor_ms"] = request.Budget.Milliseconds()
+		request.Budget = wallFactor*request.Budget + wallSlack
+	}
 	if request.Session != "" {
 		code, err := withOuts(code)
 		if err != nil {

@@ -66,6 +66,13 @@ func (z *Zygote) Info() map[string]string {
 	return z.process.info
 }
 
+// MemoryBytes is what the process that forks the workers holds; 0 where that cannot be known.
+func (z *Zygote) MemoryBytes() int64 {
+	z.mu.Lock()
+	defer z.mu.Unlock()
+	return processMemory(z.process.command.Process.Pid)
+}
+
 // Boundaries tells what is in force around the workers.
 func (z *Zygote) Boundaries() []Boundary {
 	z.mu.Lock()
