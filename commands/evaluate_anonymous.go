@@ -36,7 +36,8 @@ type AnonymousEvaluation struct {
 	Warnings    []string
 	Suggestions []slips.Suggestion
 	Elapsed     time.Duration
-	Check       *run.Check // nil: nothing was learned
+	Check       *run.Check  // nil: nothing was learned
+	Engines     []run.Asked // every engine that was asked, where more than one was
 }
 
 // Anonymous evaluates for nobody in particular: mathematics only, and nothing of it is kept.
@@ -97,7 +98,7 @@ func (a Anonymous) Evaluate(ctx context.Context, admitted AdmittedAnonymously) (
 		return AnonymousEvaluation{}, err
 	}
 	answer := AnonymousEvaluation{
-		Result: o.Result, Status: statusOf(o), Stdout: o.Stdout, Warnings: boundWarnings(o.Messages), Suggestions: slips.Find(c.Expression), Elapsed: o.Elapsed,
+		Result: o.Result, Status: statusOf(o), Stdout: o.Stdout, Warnings: boundWarnings(o.Messages), Suggestions: slips.Find(c.Expression), Elapsed: o.Elapsed, Engines: o.Asked,
 	}
 	for _, s := range answer.Suggestions {
 		answer.Warnings = append(answer.Warnings, shorten(s.Message, maxWarningBytes))

@@ -15,8 +15,20 @@ func render(s sum) *expression.Expr {
 	terms := make([]*expression.Expr, len(s))
 	for i, t := range s {
 		terms[i] = renderTerm(t)
+		if i > 0 {
+			terms[i] = subtracted(terms[i])
+		}
 	}
 	return joined("Plus", terms)
+}
+
+// subtracted writes Times[-2, x] as Times[-1, 2, x], which a sum shows as - 2*x.
+func subtracted(e *expression.Expr) *expression.Expr {
+	if !e.IsCall("Times") || e.Args[0].Kind != expression.Integer || e.Args[0].Text[0] != '-' || e.Args[0].IsInt(-1) {
+		return e
+	}
+	positive := &expression.Expr{Kind: expression.Integer, Text: e.Args[0].Text[1:]}
+	return expression.NewCall("Times", append([]*expression.Expr{expression.Int(-1), positive}, e.Args[1:]...)...)
 }
 
 // joined is the call of the parts, or the one part.

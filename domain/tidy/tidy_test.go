@@ -38,6 +38,7 @@ func TestFormula(t *testing.T) {
 		"a/(2 b c)":                            "a/(2*b*c)",
 		"Sqrt[Pi] Erf[x]/2":                    "Sqrt[Pi]*Erf[x]/2",
 		"1.50 x + x":                           "x + 1.5*x",
+		"1 - 2 x - 3/4 x^2 - 2/x":              "1 - 2/x - 2*x - 3*x^2/4",
 		"x^2 + y^2 + x y + 1":                  "1 + x^2 + x*y + y^2",
 	} {
 		e, err := expression.Parse(text)

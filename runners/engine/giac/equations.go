@@ -86,7 +86,7 @@ func solutions(q *question) ([]way, error) {
 	if err != nil {
 		return nil, err
 	}
-	answers := func(r *reader, e *expression.Expr) ([]*expression.Expr, error) { return rules(r, e, variables) }
+	answers := func(_ *reader, e *expression.Expr) ([]*expression.Expr, error) { return rules(e, variables) }
 	arguments := "(" + strings.Join(all, " and ") + "," + names[0] + ")"
 	if len(names) > 1 {
 		arguments = "([" + strings.Join(all, ",") + "],[" + strings.Join(names, ",") + "])"
@@ -100,7 +100,7 @@ func solutions(q *question) ([]way, error) {
 }
 
 // rules makes {{x -> a}, …} of a list of values, or of a list of lists of values.
-func rules(r *reader, e *expression.Expr, variables []*expression.Expr) ([]*expression.Expr, error) {
+func rules(e *expression.Expr, variables []*expression.Expr) ([]*expression.Expr, error) {
 	if !e.IsCall("List") {
 		return nil, unreadable("it is no list of solutions")
 	}
@@ -118,7 +118,7 @@ func rules(r *reader, e *expression.Expr, variables []*expression.Expr) ([]*expr
 			if holdsAny(v, "List", "Equal", "Less", "LessEqual", "Greater", "GreaterEqual", "And", "Or", "Unequal") {
 				return nil, unreadable("a solution is a condition")
 			}
-			made[j] = expression.NewCall("Rule", variables[j], forWholeNumbers(r, v))
+			made[j] = expression.NewCall("Rule", variables[j], forWholeNumbers(v))
 		}
 		all[i] = expression.NewCall("List", made...)
 	}
@@ -126,7 +126,7 @@ func rules(r *reader, e *expression.Expr, variables []*expression.Expr) ([]*expr
 }
 
 // forWholeNumbers states of a value that its parameters are whole numbers, where it has any.
-func forWholeNumbers(_ *reader, v *expression.Expr) *expression.Expr {
+func forWholeNumbers(v *expression.Expr) *expression.Expr {
 	var stated []*expression.Expr
 	plain := v.Map(func(part *expression.Expr) (*expression.Expr, bool) {
 		if !part.IsCall("WholeNumber") {
@@ -157,7 +157,7 @@ func conditions(q *question) ([]way, error) {
 	if len(names) != 1 || !realOnly && !ordered {
 		return nil, q.refuse("but for one real variable")
 	}
-	return []way{q.way([]string{periodic}, "solve("+strings.Join(all, " and ")+","+names[0]+")", func(r *reader, e *expression.Expr) ([]*expression.Expr, error) {
+	return []way{q.way([]string{periodic}, "solve("+strings.Join(all, " and ")+","+names[0]+")", func(_ *reader, e *expression.Expr) ([]*expression.Expr, error) {
 		if !e.IsCall("List") {
 			return nil, unreadable("it is no list of conditions")
 		}

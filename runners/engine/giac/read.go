@@ -173,7 +173,8 @@ func combined(sign, head string, left, right *expression.Expr) *expression.Expr 
 		right = expression.NewCall("Power", right, expression.Int(-1))
 	}
 	if (head == "Plus" || head == "Times" || head == "And" || head == "Or") && left.IsCall(head) {
-		return expression.NewCall(head, append(left.Args[:len(left.Args):len(left.Args)], right)...)
+		left.Args = append(left.Args, right) // which nothing else refers to
+		return left
 	}
 	return expression.NewCall(head, left, right)
 }
