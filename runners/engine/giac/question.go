@@ -272,7 +272,7 @@ func limit(q *question) ([]way, error) {
 		return nil, err
 	}
 	if len(q.args) != 2 || !q.args[1].IsCall("Rule") || len(q.args[1].Args) != 2 {
-		return nil, q.refuse("of " + q.args[len(q.args)-1].Source())
+		return nil, q.refuse("of these arguments")
 	}
 	if err := q.assume(); err != nil {
 		return nil, err

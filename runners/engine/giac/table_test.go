@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"reckon/domain/expression"
+	"reckon/domain/tidy"
 	"reckon/domain/verification"
 	"reckon/runners/checker"
 	"reckon/runners/engine/enginetest"
@@ -149,5 +150,59 @@ func TestConstants(t *testing.T) {
 		if !strings.HasPrefix(printed, want) {
 			t.Errorf("%s: %s", c[0], printed)
 		}
+	}
+}
+
+// TestTidiedIsTheSame: what package tidy makes of an answer of Giac's is the same function, by the checker.
+func TestTidiedIsTheSame(t *testing.T) {
+	t.Parallel()
+	e := start(t)
+	checks, err := checker.New(t.Context(), enginetest.Environment(t), checker.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = checks.Close() })
+	changed, proved := 0, 0
+	for _, text := range []string{
+		"Integrate[Sqrt[1 - x^2], x]", "Integrate[Tan[x]^4, x]", "Integrate[1/(x^4 + 1), x]", "Integrate[x^3 Exp[-2 x] Sin[3 x], x]", "Integrate[Sqrt[x^2 + 4 x + 8], x]", "Integrate[1/(1 + Exp[x]), x]",
+		"Integrate[Log[x]^3/x^2, x]", "Integrate[x^5/(x^2 + 2)^3, x]", "Integrate[1/(3 + 2 Cos[x]), x]", "Integrate[Sinh[x]^3, x]", "Sum[k 2^k, {k, 0, n}]", "Sum[k^2 Binomial[n, k], {k, 0, n}]",
+	} {
+		ways, err := waysOf(mustParse(t, text))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, w := range ways {
+			raw, err := e.ask(t.Context(), w, 10*time.Second)
+			if err != nil {
+				continue
+			}
+			for _, answer := range raw {
+				tidied := tidy.Formula(answer)
+				if tidied.Equal(answer) {
+					continue
+				}
+				changed++
+				plan, err := verification.Derive(expression.NewCall("FullSimplify", answer), tidied)
+				if err != nil {
+					t.Errorf("%s: %v", answer.Source(), err)
+					continue
+				}
+				finding, err := checks.Check(t.Context(), plan, 500_000)
+				if err != nil {
+					t.Fatal(err)
+				}
+				switch outcome := verification.Conclude(plan, finding); outcome.Verdict {
+				case verification.VerdictRefuted:
+					t.Errorf("%s is not %s: %s", tidied.Source(), answer.Source(), outcome.Residual)
+				case verification.VerdictVerified:
+					proved++
+				default:
+					t.Logf("%s: %s", answer.Source(), outcome.Reason)
+				}
+			}
+		}
+	}
+	if changed < 15 || proved*10 < changed*8 {
+		t.Errorf("of %d that were changed %d are proved to be the same", changed, proved)
 	}
 }
