@@ -65,9 +65,13 @@ func checkOutcome(ctx context.Context, checker Checker, o EngineOutcome, r Check
 	return checked
 }
 
-// CheckAlongside is an automatic check, within what an evaluation with this budget may be checked for. Its errors are the checker's.
+// CheckAlongside is an automatic check, within what an evaluation with this budget may be checked for, or within r.Steps where these are given.
+// Its errors are the checker's.
 func CheckAlongside(ctx context.Context, checker Checker, r CheckRequest, budget time.Duration) (run.Check, error) {
-	r.Steps, r.QueueWait = min(automaticSteps, verification.StepsWithin(budget)), automaticQueueWait
+	if r.Steps == 0 {
+		r.Steps = min(automaticSteps, verification.StepsWithin(budget))
+	}
+	r.QueueWait = automaticQueueWait
 	checked, err := checker.Check(ctx, r)
 	checked = boundCheck(checked)
 	checked.Automatic = true

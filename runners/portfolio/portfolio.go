@@ -10,6 +10,7 @@ import (
 	"reckon/commands"
 	"reckon/domain/expression"
 	"reckon/domain/run"
+	"reckon/domain/verification"
 	"reckon/runners/fair"
 )
 
@@ -83,12 +84,20 @@ type referee struct {
 	name      run.Engine
 	asked     []run.Asked // others
 	elapsed   time.Duration
+	steps     verification.Steps // of a check; 0: of an automatic one
+	spent     bool               // the first engine has used the budget up
 }
 
-// maxProcessor bounds what another engine may take for one way of asking: a third of the evaluation's budget, at most this.
+// maxProcessor bounds what another engine may take for one way of asking: the evaluation's budget, at most this. Where the first engine has
+// used its budget up, a third of it.
 const maxProcessor = 10 * time.Second
 
-func (f *referee) processor() time.Duration { return min(f.request.Budget/3, maxProcessor) }
+func (f *referee) processor() time.Duration {
+	if f.spent {
+		return min(f.request.Budget/3, maxProcessor)
+	}
+	return min(f.request.Budget, maxProcessor)
+}
 
 // answered has the first engine's answer checked, and others asked where it is refuted.
 func (f *referee) answered(ctx context.Context, o commands.EngineOutcome) commands.EngineOutcome {
@@ -97,12 +106,18 @@ func (f *referee) answered(ctx context.Context, o commands.EngineOutcome) comman
 		return o
 	}
 	o.Check = &check
+	if check.Reason == run.ReasonAnswerNotUsable { // it cannot be read, or is no answer to the question
+		if best := f.ask(ctx, f.request.Tree, f.judgeOf(f.request.Tree)); best.rank >= supported {
+			return f.given(o, best, run.AskedUnevaluated)
+		}
+		return f.stays(o, run.AskedAnswered)
+	}
 	if check.Verdict != run.VerdictRefuted {
 		return o
 	}
 	best := f.ask(ctx, f.request.Tree, f.judgeOf(f.request.Tree))
 	if best.rank <= refuted {
-		return f.stays(o, run.AskedRefuted)
+		return f.stays(o, run.AskedAnswered) // refuted, as its check says
 	}
 	made := f.given(o, best, run.AskedRefuted)
 	made.Messages = []string{fmt.Sprintf("%s answered %s, which is refuted: %s. The answer of %s is given.", f.name.Name, short(o.InputForm), short(check.Residual), best.by.Name)}
@@ -139,7 +154,7 @@ func (f *referee) unevaluated(ctx context.Context, o commands.EngineOutcome) com
 func (f *referee) failed(ctx context.Context, o commands.EngineOutcome, err error) (commands.EngineOutcome, error) {
 	became := run.AskedFailed
 	if errors.Is(err, commands.ErrBudgetExhausted) {
-		became = run.AskedTimeout
+		became, f.spent = run.AskedTimeout, true
 	}
 	f.checkable = true
 	best := f.ask(ctx, f.request.Tree, f.judgeOf(f.request.Tree))
@@ -162,6 +177,11 @@ func (f *referee) given(o commands.EngineOutcome, best candidate, became run.Ask
 
 // stays is the first engine's outcome, after others had nothing better.
 func (f *referee) stays(o commands.EngineOutcome, became run.AskedOutcome) commands.EngineOutcome {
+	for i := range f.asked {
+		if f.asked[i].Outcome == run.AskedAnswered { // a part, of a whole that is refuted; or not as well as the first
+			f.asked[i].Outcome = run.AskedOverruled
+		}
+	}
 	o.Elapsed += f.elapsed
 	o.Asked = f.allAsked(became)
 	return o
@@ -177,7 +197,7 @@ func (f *referee) allAsked(became run.AskedOutcome) []run.Asked {
 
 // check is the automatic check of an answer.
 func (f *referee) check(ctx context.Context, code string, tree *expression.Expr, answer string) (run.Check, error) {
-	return commands.CheckAlongside(ctx, f.Checker, commands.CheckRequest{Account: f.request.Account, Code: code, Tree: tree, Answer: answer}, f.request.Budget)
+	return commands.CheckAlongside(ctx, f.Checker, commands.CheckRequest{Account: f.request.Account, Code: code, Tree: tree, Answer: answer, Steps: f.steps}, f.request.Budget)
 }
 
 // short is the beginning of a text for a warning.

@@ -108,6 +108,9 @@ func TestWhoAnswers(t *testing.T) {
 		if strings.HasSuffix(test.asked, "giac answered") && (o.By.Name != "giac" || o.By.Revision == "" || o.Unevaluated) {
 			t.Errorf("%s: by %+v", test.name, o.By)
 		}
+		if answered := strings.Count(asked(o), "answered"); len(o.Asked) > 0 && (answered == 1) == o.Unevaluated {
+			t.Errorf("%s: %d of %s answered, unevaluated %t", test.name, answered, asked(o), o.Unevaluated)
+		}
 		if overruled := strings.HasPrefix(test.asked, "woxi refuted"); overruled != (len(o.Messages) == 1 && strings.HasPrefix(o.Messages[0], "woxi answered ")) {
 			t.Errorf("%s: messages %q", test.name, o.Messages)
 		}

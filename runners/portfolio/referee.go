@@ -8,6 +8,7 @@ import (
 	"reckon/domain/expression"
 	"reckon/domain/run"
 	"reckon/domain/tidy"
+	"reckon/domain/verification"
 	"reckon/runners/engine"
 )
 
@@ -74,10 +75,7 @@ func (f *referee) ask(ctx context.Context, question *expression.Expr, judged jud
 	best := candidate{}
 	at := -1 // of the best one's engine in asked
 	for _, other := range f.Others {
-		asked := run.Asked{Outcome: run.AskedNot}
-		asked.Name, asked.Revision = other.Info()
-		index := len(f.asked)
-		f.asked = append(f.asked, asked)
+		index := f.entryOf(other)
 		if !other.Knows(question.HeadName()) {
 			continue
 		}
@@ -97,6 +95,19 @@ func (f *referee) ask(ctx context.Context, question *expression.Expr, judged jud
 	return best
 }
 
+// entryOf is where asked has an engine: once, also where it is asked about several parts.
+func (f *referee) entryOf(other Other) int {
+	entry := run.Asked{Outcome: run.AskedNot}
+	entry.Name, entry.Revision = other.Info()
+	for i, asked := range f.asked {
+		if asked.Engine == entry.Engine {
+			return i
+		}
+	}
+	f.asked = append(f.asked, entry)
+	return len(f.asked) - 1
+}
+
 // askOne asks one engine in every way until an answer is verified.
 func (f *referee) askOne(ctx context.Context, other Other, question *expression.Expr, judged judge) (best candidate, became run.AskedOutcome) {
 	best.by.Name, best.by.Revision = other.Info()
@@ -107,6 +118,7 @@ func (f *referee) askOne(ctx context.Context, other Other, question *expression.
 	}
 	defer release()
 	seen := map[string]bool{}
+	var late []*expression.Expr // whose checks ran out of steps
 	started := time.Now()
 	for answer, err := range other.Answers(ctx, question, f.processor()) {
 		f.elapsed += time.Since(started)
@@ -114,8 +126,12 @@ func (f *referee) askOne(ctx context.Context, other Other, question *expression.
 			became = worse(became, err)
 		} else if text := answer.Source(); !seen[text] {
 			seen[text] = true
-			if r, check := judged(ctx, answer); r > best.rank {
+			r, check := judged(ctx, answer)
+			if r > best.rank {
 				best.answer, best.rank, best.check = answer, r, check
+			}
+			if check != nil && check.Reason == run.ReasonTimedOut {
+				late = append(late, answer)
 			}
 		}
 		if best.rank == verified || ctx.Err() != nil {
@@ -123,6 +139,16 @@ func (f *referee) askOne(ctx context.Context, other Other, question *expression.
 		}
 		started = time.Now()
 	}
+	f.steps = min(patientSteps, verification.StepsWithin(2*f.request.Budget))
+	for _, answer := range late[:min(len(late), maxLate)] {
+		if best.rank == verified || ctx.Err() != nil {
+			break
+		}
+		if r, check := judged(ctx, answer); r > best.rank {
+			best.answer, best.rank, best.check = answer, r, check
+		}
+	}
+	f.steps = 0
 	switch {
 	case best.rank > refuted:
 		return best, run.AskedAnswered
@@ -131,6 +157,12 @@ func (f *referee) askOne(ctx context.Context, other Other, question *expression.
 	}
 	return best, became
 }
+
+// An answer whose check ran out of its steps, where no other was verified, is checked with more: at most so many answers and steps.
+const (
+	patientSteps verification.Steps = 300_000
+	maxLate                         = 2
+)
 
 // worse is what became of an engine that gave no answer, with one more reason.
 func worse(became run.AskedOutcome, err error) run.AskedOutcome {

@@ -14,7 +14,7 @@ import (
 
 // words are the names that may be written to Giac beside vv0, ff0 and digits: those of the table and of the questions.
 var words = func() []string {
-	all := strings.Fields("integrate sum product limit solve csolve desolve rsolve laplace ilaplace diff assume integer real and or infinity")
+	all := strings.Fields("integrate sum product limit solve csolve desolve rsolve laplace ilaplace normal diff assume integer real and or infinity")
 	for _, t := range toGiac {
 		all = append(all, regexp.MustCompile(`[A-Za-z_]+`).FindAllString(t.template, -1)...)
 	}

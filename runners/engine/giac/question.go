@@ -209,8 +209,13 @@ func integral(q *question) ([]way, error) {
 		if err != nil {
 			return nil, err
 		}
-		text = "integrate(" + text + "," + variable + ")"
-		return []way{q.way(inReals, text, antiderivatives), q.way(inComplexes, text, antiderivatives)}, nil
+		integrate := func(text string) string { return "integrate(" + text + "," + variable + ")" }
+		ways := []way{q.way(inReals, integrate(text), antiderivatives), q.way(inComplexes, integrate(text), antiderivatives)}
+		q.writer.exponentials = true
+		if exponential, err := q.writer.write(q.args[0]); err == nil && exponential != text {
+			ways = append(ways, q.way(inReals, integrate(exponential), antiderivatives))
+		}
+		return append(ways, q.way(inReals, integrate("normal("+text+")"), antiderivatives)), nil
 	}
 	for _, arg := range slices.Backward(q.args[1:]) {
 		variable, from, to, err := q.span(arg)
@@ -222,25 +227,48 @@ func integral(q *question) ([]way, error) {
 	return []way{q.way(inReals, text, value), q.way(inComplexes, text, value)}, nil
 }
 
-// antiderivatives are the formula without the absolute values of its logarithms, which hold for complex numbers too, and the formula as it is.
+// antiderivatives are the formula in the forms in which it may be right, the one to prefer first: without the absolute values of its
+// logarithms, which holds for complex numbers too; as it is; without its steps, and with the roots that signs are of, which have derivatives;
+// and for positive signs.
 func antiderivatives(r *reader, e *expression.Expr) ([]*expression.Expr, error) {
-	all, err := value(r, e)
-	if err != nil {
+	if _, err := value(r, e); err != nil {
 		return nil, err
 	}
-	if plain := withoutAbsolutes(e); !plain.Equal(e) {
-		all = slices.Insert(all, 0, plain)
-	}
-	return all, nil
+	plain := withoutAbsolutes(e)
+	stepless := replaced(plain, "Floor", func(*expression.Expr) *expression.Expr { return expression.Int(0) })
+	return []*expression.Expr{plain, e, signsAsRoots(stepless), replaced(stepless, "Sign", func(*expression.Expr) *expression.Expr { return expression.Int(1) })}, nil
 }
 
-// withoutAbsolutes writes Log[Abs[x]] as Log[x].
-func withoutAbsolutes(e *expression.Expr) *expression.Expr {
+// replaced is e with every call of a function of one argument replaced.
+func replaced(e *expression.Expr, function string, by func(argument *expression.Expr) *expression.Expr) *expression.Expr {
 	return e.Map(func(part *expression.Expr) (*expression.Expr, bool) {
-		if part.IsCall("Log") && len(part.Args) == 1 && part.Args[0].IsCall("Abs") && len(part.Args[0].Args) == 1 {
-			return expression.NewCall("Log", withoutAbsolutes(part.Args[0].Args[0])), true
+		if !part.IsCall(function) || len(part.Args) != 1 {
+			return nil, false
 		}
-		return nil, false
+		return by(replaced(part.Args[0], function, by)), true
+	})
+}
+
+// withoutAbsolutes writes Log[Abs[x]/Abs[y]] as Log[x/y].
+func withoutAbsolutes(e *expression.Expr) *expression.Expr {
+	return replaced(e, "Log", func(argument *expression.Expr) *expression.Expr {
+		return expression.NewCall("Log", argument.Map(func(part *expression.Expr) (*expression.Expr, bool) {
+			if part.IsCall("Abs") && len(part.Args) == 1 {
+				return part.Args[0], true
+			}
+			return part, part.Kind != expression.Call || !part.IsCall("Times") && !part.IsCall("Power")
+		}))
+	})
+}
+
+// signsAsRoots writes Abs[x] as Sqrt[x^2] and Sign[x] as Sqrt[x^2]/x: the same for real x that are not 0.
+func signsAsRoots(e *expression.Expr) *expression.Expr {
+	root := func(x *expression.Expr) *expression.Expr {
+		return expression.NewCall("Sqrt", expression.NewCall("Power", x, expression.Int(2)))
+	}
+	e = replaced(e, "Abs", root)
+	return replaced(e, "Sign", func(x *expression.Expr) *expression.Expr {
+		return expression.NewCall("Times", root(x), expression.NewCall("Power", x, expression.Int(-1)))
 	})
 }
 

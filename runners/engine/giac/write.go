@@ -22,6 +22,8 @@ type writer struct {
 	variables []string        // of the language, in the order of vv0, vv1 …
 	functions []string        // undefined ones, in the order of ff0, ff1 …
 	unknowns  map[string]bool // the functions that are solved for
+	// exponentials: a^x is written as what it is, exp(x*ln(a)).
+	exponentials bool
 }
 
 // name is Giac's name of a variable.
@@ -218,7 +220,20 @@ func (w *writer) power(base, exponent *expression.Expr) (string, error) {
 	case isHalf(exponent):
 		return w.filled("sqrt(#1)", []*expression.Expr{base})
 	}
+	if w.exponentials && len(exponent.Symbols()) > 0 && !isNumber(exponent) {
+		return w.filled("exp((#2)*ln(#1))", []*expression.Expr{base, exponent})
+	}
 	return w.filled("(#1)^(#2)", []*expression.Expr{base, exponent})
+}
+
+// isNumber tells whether e is a fraction of whole numbers.
+func isNumber(e *expression.Expr) bool {
+	plain := true
+	e.Walk(func(part *expression.Expr) bool {
+		plain = plain && (part.Kind == expression.Integer || part.Kind == expression.Call || part.IsSymbol("Times") || part.IsSymbol("Power") || part.IsSymbol("Rational") || part.IsSymbol("Divide") || part.IsSymbol("Minus"))
+		return plain
+	})
+	return plain
 }
 
 // isHalf reads 1/2.
