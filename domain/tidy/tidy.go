@@ -288,12 +288,11 @@ func power(b, exponent sum) sum {
 	}
 	e, isNumber := exponent.isConstant()
 	if k, is := e.wholeOf(isNumber); is && len(b) == 1 {
-		raised := constant(one)
-		if n, fits := b[0].coefficient.power(k); fits {
-			raised = constant(n)
-		} else {
+		n, fits := b[0].coefficient.power(k)
+		if !fits {
 			return powerOfBase(baseOf(b), exponent)
 		}
+		raised := constant(n)
 		for _, f := range b[0].factors {
 			raised = multiplyTwo(raised, powerOfBase(f.base, multiplyTwo(f.exponent, exponent)))
 		}

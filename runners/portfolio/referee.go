@@ -160,8 +160,8 @@ func (f *referee) askOne(ctx context.Context, other Other, question *expression.
 
 // An answer whose check ran out of its steps, where no other was verified, is checked with more: at most so many answers and steps.
 const (
-	patientSteps verification.Steps = 300_000
-	maxLate                         = 2
+	patientSteps = verification.Steps(300_000)
+	maxLate      = 2
 )
 
 // worse is what became of an engine that gave no answer, with one more reason.
