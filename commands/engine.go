@@ -53,6 +53,7 @@ type EngineOutcome struct {
 	SVG         []byte      // the graphic without scripts and references to elsewhere; nil: none was made
 	PlotOmitted bool        // a graphic was made and is too large to keep
 	Unevaluated bool        // the engine returned the input unchanged
+	Line        int         // of the session; 0: of none
 	// SessionOpened: this was the first evaluation of its session's worker, so that nothing was defined before it.
 	SessionOpened bool
 	SessionEnded  session.EndReason // the session ended by this evaluation, which has no answer; empty: it did not

@@ -138,6 +138,7 @@ type Outcome struct {
 	PlotOmitted    bool          // a graphic was made but is over 2 MiB
 	Unevaluated    bool          // the engine gave the input back: not an answer
 	Elapsed        time.Duration // of computing, set with an error too
+	Line           int           // of the session; 0: of none
 	SessionOpened  bool          // this evaluation opened the session
 	SessionEnded   ExpiryReason  // with an error: the session ended by it; empty: it did not
 }
@@ -215,6 +216,7 @@ func (e *Engine) Evaluate(ctx context.Context, request Request) (Outcome, error)
 		return outcome, err
 	}
 	present(&outcome, request.Code, answer)
+	outcome.Line = answer.Line
 	return outcome, nil
 }
 

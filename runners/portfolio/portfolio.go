@@ -49,13 +49,24 @@ func (e Engine) Evaluate(ctx context.Context, r commands.EngineRequest) (command
 	first.name.Name, first.name.Revision = e.First.Describe()
 	switch {
 	case err == nil && o.Unevaluated:
-		return first.unevaluated(ctx, o), nil
+		return e.keep(ctx, r, first.unevaluated(ctx, o)), nil
 	case err == nil && asked && first.checkable:
-		return first.answered(ctx, o), nil
+		return e.keep(ctx, r, first.answered(ctx, o)), nil
 	case err != nil && asked && r.Session == "" && isNoAnswer(err):
 		return first.failed(ctx, o, err)
 	}
 	return o, err
+}
+
+// keep makes another engine's answer the value of the session's line, so that % is what was shown. Where that fails % is what the first engine said.
+func (e Engine) keep(ctx context.Context, r commands.EngineRequest, o commands.EngineOutcome) commands.EngineOutcome {
+	lines, has := e.First.(interface {
+		SetValue(ctx context.Context, session string, line int, text string) error
+	})
+	if has && r.Session != "" && o.Line > 0 && o.By != (run.Engine{}) {
+		_ = lines.SetValue(ctx, r.Session, o.Line, o.InputForm)
+	}
+	return o
 }
 
 // isNoAnswer tells whether the first engine could not answer the question, rather than was not asked it.

@@ -122,7 +122,7 @@ func TestSessions(t *testing.T) {
 	t.Parallel()
 	e, _ := open(t)
 	for _, line := range [][2]string{
-		{"f[u_] := Sqrt[1 - u^2]", ""}, {"Integrate[f[t], t]", "t*Sqrt[1 - t^2]/2 + ArcSin[t]/2"}, {"t = 5; g = x; 1", "1"}, {"Integrate[f[g], g]", "x*Sqrt[1 - x^2]/2 + ArcSin[x]/2"},
+		{"f[u_] := Sqrt[1 - u^2]", ""}, {"Integrate[f[t], t]", "t*Sqrt[1 - t^2]/2 + ArcSin[t]/2"}, {"% /. t -> 1", "Pi/4"}, {"t = 5; g = x; 1", "1"}, {"Integrate[f[g], g]", "x*Sqrt[1 - x^2]/2 + ArcSin[x]/2"},
 	} {
 		o, err := e.Evaluate(t.Context(), request(t, line[0], "a/session"))
 		if err != nil {
