@@ -108,7 +108,7 @@ func (f *referee) entryOf(other Other) int {
 	return len(f.asked) - 1
 }
 
-// askOne asks one engine in every way until an answer is verified.
+// askOne asks one engine in every way until an answer is verified or its time is used up.
 func (f *referee) askOne(ctx context.Context, other Other, question *expression.Expr, judged judge) (best candidate, became run.AskedOutcome) {
 	best.by.Name, best.by.Revision = other.Info()
 	became = run.AskedUnevaluated
@@ -134,7 +134,7 @@ func (f *referee) askOne(ctx context.Context, other Other, question *expression.
 				late = append(late, answer)
 			}
 		}
-		if best.rank == verified || ctx.Err() != nil {
+		if best.rank == verified || ctx.Err() != nil || errors.Is(err, engine.ErrBudgetExhausted) { // other ways would take as long
 			break
 		}
 		started = time.Now()
