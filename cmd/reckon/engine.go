@@ -12,7 +12,6 @@ import (
 	"strings"
 	"time"
 
-	"reckon/domain/expression"
 	"reckon/internal/config"
 	"reckon/internal/private"
 	"reckon/internal/progress"
@@ -32,7 +31,7 @@ type engineFolder struct {
 	Data   string `help:"Folder of the installation." default:"reckon-data" env:"RECKON_DATA" placeholder:"DIR"`
 	Engine string `help:"Folder of the environment, which the processes of a machine may share; default: engine in the data folder. Those of other engines lie beside it." env:"RECKON_ENGINE" placeholder:"DIR"`
 
-	Engines []string `help:"Engines beside the first; none for the first alone." default:"giac" enum:"giac,none" env:"RECKON_ENGINES"`
+	Engines []string `help:"Engines beside the first; none for the first alone." default:"giac,mpmath" enum:"giac,mpmath,none" env:"RECKON_ENGINES"`
 }
 
 func (f engineFolder) path() string { return config.EngineFolder(f.Engine, f.Data) }
@@ -227,8 +226,6 @@ func testEngine(ctx context.Context, e *engine.Engine) (engineReport, error) {
 // testOthers starts each other engine and asks it what the first one cannot answer. One that is not installed is said to be missing.
 func (c *engineTestCmd) testOthers(ctx context.Context, sandbox engine.Sandbox) (reports []engineReport, err error) {
 	const budget = 10 * time.Second
-	question := expression.NewCall("Integrate", expression.NewCall("Sqrt", expression.NewCall("Plus", expression.Int(1), expression.NewCall("Times", expression.Int(-1),
-		expression.NewCall("Power", expression.Sym("x"), expression.Int(2))))), expression.Sym("x"))
 	for _, second := range chosen(c.Engines) {
 		report := engineReport{Engine: second.Name}
 		folder := second.Folder(c.path())
@@ -245,7 +242,8 @@ func (c *engineTestCmd) testOthers(ctx context.Context, sandbox engine.Sandbox) 
 		report.StartMS, report.Memory = time.Since(begun).Milliseconds(), started.MemoryBytes()
 		report.Engine, report.Revision = started.Info()
 		report.Boundaries = started.Boundaries()
-		asked := engineAnswer{Expression: question.Source(), Expected: "x*Sqrt[1 - x^2]/2 + ArcSin[x]/2"}
+		question, expected := started.Probe()
+		asked := engineAnswer{Expression: question.Source(), Expected: expected}
 		begun = time.Now()
 		for answer, problem := range started.Answers(ctx, question, budget) {
 			if err = problem; err == nil {

@@ -14,10 +14,10 @@ import (
 
 // pythonLicences are those of the packages that the engine's environment is made of (docs/licences.md). They are fetched
 // by the operator's own package client and no part of the binary.
-var pythonLicences = map[string]string{"woxi": "AGPL-3.0-only", "python-flint": "MIT AND LGPL-3.0-or-later", "passagemath-giac": "GPL-2.0-or-later AND GPL-3.0-or-later"}
+var pythonLicences = map[string]string{"woxi": "AGPL-3.0-only", "python-flint": "MIT AND LGPL-3.0-or-later", "passagemath-giac": "GPL-2.0-or-later AND GPL-3.0-or-later", "mpmath": "BSD-3-Clause"}
 
 // requirementsFiles pin the packages of the engines and of the checker.
-var requirementsFiles = []string{"runners/engine/requirements.txt", "runners/engine/giac/requirements.txt"}
+var requirementsFiles = []string{"runners/engine/requirements.txt", "runners/engine/giac/requirements.txt", "runners/engine/numerics/requirements.txt"}
 
 // sbom lists the parts as CycloneDX 1.6 in JSON. The same parts give the same bytes.
 func sbom(root, revision string, parts []part) ([]byte, error) {

@@ -70,7 +70,7 @@ func TestWhatGoesAlong(t *testing.T) {
 			t.Errorf("%s has no hash", c.PackageURL)
 		}
 	}
-	for _, want := range []string{"pkg:pypi/woxi@", "pkg:pypi/python-flint@", "pkg:pypi/passagemath-giac@", "pkg:golang/google.golang.org/grpc@v", "pkg:golang/std", "pkg:generic/domain/lean/statement"} {
+	for _, want := range []string{"pkg:pypi/woxi@", "pkg:pypi/python-flint@", "pkg:pypi/passagemath-giac@", "pkg:pypi/mpmath@", "pkg:golang/google.golang.org/grpc@v", "pkg:golang/std", "pkg:generic/domain/lean/statement"} {
 		if !slices.ContainsFunc(names, func(name string) bool { return strings.HasPrefix(name, want) }) {
 			t.Errorf("no %s", want)
 		}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"strings"
 	"time"
 
 	"reckon/commands"
@@ -51,7 +52,9 @@ func (e Engine) Evaluate(ctx context.Context, r commands.EngineRequest) (command
 	case err == nil && o.Unevaluated:
 		return e.keep(ctx, r, first.unevaluated(ctx, o)), nil
 	case err == nil && asked && first.checkable:
-		return e.keep(ctx, r, first.answered(ctx, o)), nil
+		return e.keep(ctx, r, first.answered(ctx, o, r.Tree)), nil
+	case err == nil && first.checkable && hasNoNumber(r.Tree, o.InputForm):
+		return e.keep(ctx, r, first.answered(ctx, o, expression.NewCall("N", r.Tree))), nil
 	case err != nil && asked && r.Session == "" && isNoAnswer(err):
 		return first.failed(ctx, o, err)
 	}
@@ -110,15 +113,28 @@ func (f *referee) processor() time.Duration {
 	return min(f.request.Budget, maxProcessor)
 }
 
-// answered has the first engine's answer checked, and others asked where it is refuted.
-func (f *referee) answered(ctx context.Context, o commands.EngineOutcome) commands.EngineOutcome {
+// hasNoNumber tells whether a function of decimals was answered with an infinity: machine numbers end at about 1.8*10^308 (IEEE 754 binary64).
+func hasNoNumber(tree *expression.Expr, answer string) bool {
+	if !strings.Contains(answer, "Infinity") && !strings.Contains(answer, "Indeterminate") && !strings.Contains(answer, "Overflow") {
+		return false
+	}
+	decimals := false
+	tree.Walk(func(part *expression.Expr) bool {
+		decimals = decimals || part.Kind == expression.Real
+		return !decimals
+	})
+	return decimals && tree.Kind == expression.Call && !tree.IsCall("List")
+}
+
+// answered has the first engine's answer checked, and others asked the question where it is refuted.
+func (f *referee) answered(ctx context.Context, o commands.EngineOutcome, question *expression.Expr) commands.EngineOutcome {
 	check, err := f.check(ctx, f.request.Code, f.request.Tree, o.InputForm)
 	if err != nil {
 		return o
 	}
 	o.Check = &check
 	if check.Reason == run.ReasonAnswerNotUsable { // it cannot be read, or is no answer to the question
-		if best := f.ask(ctx, f.request.Tree, f.judgeOf(f.request.Tree)); best.rank >= supported {
+		if best := f.ask(ctx, question, f.judgeOf(question)); best.rank >= supported {
 			return f.given(o, best, run.AskedUnevaluated)
 		}
 		return f.stays(o, run.AskedAnswered)
@@ -126,7 +142,7 @@ func (f *referee) answered(ctx context.Context, o commands.EngineOutcome) comman
 	if check.Verdict != run.VerdictRefuted {
 		return o
 	}
-	best := f.ask(ctx, f.request.Tree, f.judgeOf(f.request.Tree))
+	best := f.ask(ctx, question, f.judgeOf(question))
 	if best.rank <= refuted {
 		return f.stays(o, run.AskedAnswered) // refuted, as its check says
 	}

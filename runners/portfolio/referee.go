@@ -75,10 +75,10 @@ func (f *referee) ask(ctx context.Context, question *expression.Expr, judged jud
 	best := candidate{}
 	at := -1 // of the best one's engine in asked
 	for _, other := range f.Others {
-		index := f.entryOf(other)
 		if !other.Knows(question.HeadName()) {
 			continue
 		}
+		index := f.entryOf(other)
 		found, became := f.askOne(ctx, other, question, judged)
 		f.asked[index].Outcome = became
 		if found.rank <= best.rank {

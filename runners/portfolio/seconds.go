@@ -3,8 +3,10 @@ package portfolio
 import (
 	"context"
 
+	"reckon/domain/expression"
 	"reckon/runners/engine"
 	"reckon/runners/engine/giac"
+	"reckon/runners/engine/numerics"
 )
 
 // Second is an engine that may be asked after the first: what it runs from, and how it is started.
@@ -18,7 +20,8 @@ type Second struct {
 type Running interface {
 	Other
 	Boundaries() []engine.Boundary
-	MemoryBytes() int64 // of its process at rest; 0 where that cannot be known
+	Probe() (question *expression.Expr, answer string) // a question to try it with
+	MemoryBytes() int64                                // of its process at rest; 0 where that cannot be known
 	Close(ctx context.Context) error
 }
 
@@ -26,6 +29,9 @@ type Running interface {
 var Seconds = []Second{
 	{giac.Packages.Name, giac.Packages, func(ctx context.Context, environment string, sandbox engine.Sandbox) (Running, error) {
 		return giac.Start(ctx, giac.Options{Environment: environment, Sandbox: sandbox})
+	}},
+	{numerics.Packages.Name, numerics.Packages, func(ctx context.Context, environment string, sandbox engine.Sandbox) (Running, error) {
+		return numerics.Start(ctx, environment, sandbox)
 	}},
 }
 

@@ -24,6 +24,7 @@ import (
 	"reckon/runners/engine"
 	"reckon/runners/engine/enginetest"
 	"reckon/runners/engine/giac"
+	"reckon/runners/engine/numerics"
 	"reckon/runners/fair"
 	"reckon/runners/portfolio"
 	"reckon/test/need"
@@ -54,9 +55,14 @@ func open(t testing.TB) house {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = second.Close(context.Background()) })
+	numbers, err := numerics.Start(t.Context(), enginetest.Of(t, numerics.Packages), engine.SandboxRequired)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = numbers.Close(context.Background()) })
 	places := engine.DefaultConcurrency()
 	return house{portfolio.Engine{
-		First: adapter.Engine{Engine: first}, Others: []portfolio.Other{second}, Places: fair.NewPool(places),
+		First: adapter.Engine{Engine: first}, Others: []portfolio.Other{second, numbers}, Places: fair.NewPool(places),
 		Checker: adapter.Checker{Engine: first, Checker: checks, Places: fair.NewPool(places)},
 	}, first}
 }

@@ -71,6 +71,8 @@ var files = []struct{ path, is string }{
 	{"engine", ""}, {"engine/**", "the Python environment of engine and checker"},
 	{"engine-giac.lock", "held while that environment is made"},
 	{"engine-giac", ""}, {"engine-giac/**", "the Python environment of the second engine"},
+	{"engine-mpmath.lock", "held while that environment is made"},
+	{"engine-mpmath", ""}, {"engine-mpmath/**", "the Python environment of the engine of numbers"},
 	{"eventstore", ""}, {"eventstore/HEAD", "position and link of the newest record"}, {"eventstore/LOCK", "process id of the holder"},
 	{"eventstore/node.sock", "where this user's processes reach the log"}, {"eventstore/segments", ""}, {"eventstore/segments/*", "the records of the log"},
 	{"eventstore/index", ""}, {"eventstore/index/*", "what finds them; built again when it is lost"},

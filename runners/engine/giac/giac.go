@@ -66,6 +66,13 @@ func (e *Engine) Boundaries() []engine.Boundary { return e.zygote.Boundaries() }
 // MemoryBytes is what its process holds at rest; 0 where that cannot be known.
 func (e *Engine) MemoryBytes() int64 { return e.zygote.MemoryBytes() }
 
+// Probe is a question to try it with, and the answer.
+func (e *Engine) Probe() (question *expression.Expr, answer string) {
+	call, x := expression.NewCall, expression.Sym("x")
+	root := call("Sqrt", call("Plus", expression.Int(1), call("Times", expression.Int(-1), call("Power", x, expression.Int(2)))))
+	return call("Integrate", root, x), "x*Sqrt[1 - x^2]/2 + ArcSin[x]/2"
+}
+
 // Knows tells whether the table has the function that a question calls.
 func (e *Engine) Knows(head string) bool { return questions[head] != nil }
 
