@@ -28,7 +28,7 @@ type Zygote struct {
 // StartZygote starts the program and proves its boundaries from inside a worker.
 func StartZygote(ctx context.Context, program Program) (*Zygote, error) {
 	if program.Sandbox != SandboxOff && !sandboxSupported {
-		_, err := seccompHex(false)
+		_, err := seccompHex(false, false)
 		return nil, err
 	}
 	program, err := program.withAbsolutePaths()

@@ -42,7 +42,7 @@ func Start(ctx context.Context, options Options) (*Engine, error) {
 		options.MemoryBytes = 512 << 20
 	}
 	zygote, err := engine.StartZygote(ctx, engine.Program{
-		Name: "giac", Python: engine.Python(options.Environment), Source: program, Sandbox: options.Sandbox, Idle: options.Idle,
+		Name: "giac", Python: engine.Python(options.Environment), Source: program, Sandbox: options.Sandbox, Idle: options.Idle, Threads: true,
 		Limits: engine.Limits{MemoryBytes: options.MemoryBytes, CPUSeconds: 600, RequestBytes: 1 << 20, ReplyBytes: 1 << 20},
 	})
 	if err != nil {

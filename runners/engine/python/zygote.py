@@ -166,7 +166,8 @@ class Worker:
         if config["sandbox"]:
             resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))
             resource.setrlimit(resource.RLIMIT_NOFILE, (limits["open_files"],) * 2)
-            resource.setrlimit(resource.RLIMIT_NPROC, (0, 0))
+            if not config["threads"]:  # which count as processes
+                resource.setrlimit(resource.RLIMIT_NPROC, (0, 0))
             prctl(PR_SET_NO_NEW_PRIVS, 1)
             drop_capabilities()
             program = bytes.fromhex(config["seccomp"]).replace(struct.pack("=I", config["own_process"]), struct.pack("=I", os.getpid()))
