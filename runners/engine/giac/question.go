@@ -17,13 +17,9 @@ type way struct {
 }
 
 // questions are the functions of the language that Giac can be asked about, with how a call of each is asked.
-var questions map[string]func(q *question) ([]way, error)
-
-func init() { // the functions below refer to the table
-	questions = map[string]func(q *question) ([]way, error){
-		"Integrate": integral, "Sum": sum, "Product": sum, "Limit": limit, "Solve": solutions, "Reduce": conditions,
-		"DSolve": differential, "RSolve": recurrence, "LaplaceTransform": transform, "InverseLaplaceTransform": transform,
-	}
+var questions = map[string]func(q *question) ([]way, error){
+	"Integrate": integral, "Sum": sum, "Product": sum, "Limit": limit, "Solve": solutions, "Reduce": conditions,
+	"DSolve": differential, "RSolve": recurrence, "LaplaceTransform": transform, "InverseLaplaceTransform": transform,
 }
 
 // question is a call that is being translated.
