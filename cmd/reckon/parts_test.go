@@ -15,7 +15,7 @@ import (
 
 	"reckon/internal/config"
 	"reckon/internal/lifecycle"
-	"reckon/runners/engine/enginetest"
+	"reckon/test/engines"
 	"reckon/test/wait"
 )
 
@@ -26,9 +26,7 @@ func startService(t *testing.T) *service {
 	if err := os.Mkdir(data, 0o700); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.Symlink(enginetest.Environment(t), filepath.Join(data, "engine")); err != nil {
-		t.Fatal(err)
-	}
+	engines.Link(t, data)
 	var c config.Serve
 	parser, err := kong.New(&c, config.Options(func(string) string { return "" })...)
 	if err != nil {

@@ -329,6 +329,7 @@ func TestEachChangeIsFoundWhereItIs(t *testing.T) {
 			named.Data = append([]byte(`{"x":1,`), named.Data[1:]...)
 			return named
 		}},
+		{"an engine that answered and was not asked", audit.KindReceipt, edit("run.evaluated", 2, func(e *run.Evaluated) { e.Asked[1].Name = "another" })},
 		{"an answer that was changed", audit.KindReceipt, edit("run.evaluated", 1, func(e *run.Evaluated) { e.Answer = event.Inline("3") })},
 		{"an account that was changed", audit.KindReceipt, edit("run.evaluated", 1, func(e *run.Evaluated) { e.Account = audittest.Bob })},
 		{"a verdict that was changed", audit.KindReceipt, edit("run.evaluated", 1, func(e *run.Evaluated) { check := *e.Check; check.Verdict = run.VerdictRefuted; e.Check = &check })},

@@ -110,13 +110,13 @@ func TestAudit(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, err = db.Exec("UPDATE history_v2 SET result = 'forged' WHERE expression = 'a = 7'")
+	_, err = db.Exec("UPDATE history_v3 SET result = 'forged' WHERE expression = 'a = 7'")
 	if err := errors.Join(err, db.Close()); err != nil {
 		t.Fatal(err)
 	}
 	answer, status := server.audit()
 	if status != 1 || !slices.ContainsFunc(answer.Findings, func(f auditFinding) bool {
-		return f.Kind == "rows.differ" && f.Table == "history_v2" && f.Column == "result" && strings.Contains(f.Found, "forged")
+		return f.Kind == "rows.differ" && f.Table == "history_v3" && f.Column == "result" && strings.Contains(f.Found, "forged")
 	}) {
 		t.Errorf("a row that was changed: %d, %+v", status, answer.Findings)
 	}

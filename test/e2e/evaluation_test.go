@@ -287,7 +287,7 @@ func TestBadInput(t *testing.T) {
 		"deep braces":     {map[string]string{"expression": strings.Repeat("{", 100_000)}, 400, "expression_too_complex"},
 		"deep, mixed":     {map[string]string{"expression": strings.Repeat("f[(", 50_000)}, 400, "expression_too_complex"},
 		"bad session":     {`{"expression":"1","session_id":"a/b"}`, 400, "invalid_session_id"},
-		"SQL session":     {`{"expression":"1","session_id":"'; DROP TABLE history_v2; --"}`, 400, "invalid_session_id"},
+		"SQL session":     {`{"expression":"1","session_id":"'; DROP TABLE history_v3; --"}`, 400, "invalid_session_id"},
 		"denied head":     {map[string]string{"expression": `Run["ls"]`}, 403, "expression_denied"},
 	} {
 		if status, code := send(c.body); status != c.status || code != c.code {
@@ -299,7 +299,7 @@ func TestBadInput(t *testing.T) {
 		"/api/receipts/999999": 404, "/api/receipts/0": 400, "/api/receipts/-1": 400, "/api/receipts/x": 400, "/api/receipts/1%27%20OR%201=1": 400,
 		"/api/receipts/..%2f..%2fetc%2fpasswd": 400, "/api/receipts/9007199254740993": 400,
 		"/api/history?from=yesterday": 400, "/api/history?limit=201": 400, "/api/history?limit=-1": 400, "/api/history?nosuch=1": 400,
-		"/api/history?query=" + strings.Repeat("x", 201): 400, "/api/history?query=%27%3B%20DROP%20TABLE%20history_v2%3B--": 200, "/api/nothing": 404,
+		"/api/history?query=" + strings.Repeat("x", 201): 400, "/api/history?query=%27%3B%20DROP%20TABLE%20history_v3%3B--": 200, "/api/nothing": 404,
 	} {
 		if status, _ := statusOf(account.JSON("GET", path, nil, nil)); status != want {
 			t.Errorf("%s: %d, want %d", path, status, want)

@@ -2,7 +2,6 @@ package e2e
 
 import (
 	"context"
-	"errors"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -10,8 +9,8 @@ import (
 	"strings"
 	"testing"
 
-	"reckon/runners/engine/enginetest"
 	"reckon/test/binary"
+	"reckon/test/engines"
 	"reckon/test/python"
 	"reckon/test/wait"
 )
@@ -81,9 +80,10 @@ func usualFolder(t *testing.T) (working, data string) {
 	t.Helper()
 	working = t.TempDir()
 	data = filepath.Join(working, "reckon-data")
-	if err := errors.Join(os.Mkdir(data, 0o700), os.Symlink(enginetest.Environment(t), filepath.Join(data, "engine"))); err != nil {
+	if err := os.Mkdir(data, 0o700); err != nil {
 		t.Fatal(err)
 	}
+	engines.Link(t, data)
 	return working, data
 }
 

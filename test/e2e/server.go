@@ -24,8 +24,8 @@ import (
 	"testing"
 	"time"
 
-	"reckon/runners/engine/enginetest"
 	"reckon/test/binary"
+	"reckon/test/engines"
 )
 
 // How long a server may take to be ready on a slow machine, with its engine installed and if it has to install it first.
@@ -34,16 +34,14 @@ const (
 	installTimeout = 10 * time.Minute
 )
 
-// DataFolder is an empty data folder whose engine is already installed.
+// DataFolder is an empty data folder whose engines are already installed.
 func DataFolder(t testing.TB) string {
 	t.Helper()
 	data := t.TempDir()
 	if err := os.Chmod(data, 0o700); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.Symlink(enginetest.Environment(t), filepath.Join(data, "engine")); err != nil {
-		t.Fatal(err)
-	}
+	engines.Link(t, data)
 	return data
 }
 

@@ -45,9 +45,9 @@ func nextBinary(t *testing.T) string {
 		must(t, err)
 		content, err := os.ReadFile(source)
 		must(t, err)
-		next := strings.NewReplacer("history_v2", "history_v3", "history_days_v2", "history_days_v3", `Name: "history", Version: 2`, `Name: "history", Version: 3`).Replace(string(content))
+		next := strings.NewReplacer("history_v3", "history_v4", "history_days_v3", "history_days_v4", `Name: "history", Version: 3`, `Name: "history", Version: 4`).Replace(string(content))
 		if next == string(content) {
-			t.Fatalf("%s: history is not version 2 any more: say in this test what the next version is", name)
+			t.Fatalf("%s: history is not version 3 any more: say in this test what the next version is", name)
 		}
 		replaced[source] = filepath.Join(folder, name)
 		must(t, os.WriteFile(replaced[source], []byte(next), 0o600))
@@ -143,11 +143,11 @@ func TestUpgradeUnderLoad(t *testing.T) {
 		}
 		return string(output)
 	}
-	command("projections", "teardown", "history", "2")
+	command("projections", "teardown", "history", "3")
 	l.rounds(roundsBetween)
 	close(l.ended)
 	l.clients.Wait()
-	if versions := command("projections", "versions"); strings.Contains(versions, "history_v2") || !strings.Contains(versions, "history_v3") {
+	if versions := command("projections", "versions"); strings.Contains(versions, "history_v3") || !strings.Contains(versions, "history_v4") {
 		t.Errorf("after the teardown:\n%s", versions)
 	}
 	t.Logf("%d writes and %d reads, %d of them marked stale, while both servers were replaced; %d failed in the balancer", l.writes.Load(), l.reads.Load(), l.stale.Load(), b.failed.Load())
