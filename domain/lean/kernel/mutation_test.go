@@ -127,7 +127,7 @@ func smallExports(t *testing.T) []string {
 }
 
 // everyNth of the mutants is checked; the exports repeat the same few types.
-func everyNth(t *testing.T) int { return sweep.Size(t, "MUTANTS_EVERY", 16, 1) }
+func everyNth(t *testing.T) int { return sweep.Size(t, "MUTANTS_EVERY", 16, 4) }
 
 func TestEveryChangeOfADerivedFieldIsRefused(t *testing.T) {
 	t.Parallel()
