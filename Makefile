@@ -24,11 +24,11 @@ test: ## run every test, with the real engine, node and databases
 	$(call tests,-count=1 -timeout 30m,./...) # -count=1: the cache does not see the binaries that e2e tests build
 
 # The tests that only need time (package test/sweep), and those that `make test` runs in part, whole.
-SOAK = TestSchemathesis|TestQiskitPrograms|TestAerNoise|TestStateForNumPy|TestEventStoreGoSuite|TestLargeAndSmallCircuits|TestWalkOfProjections|TestTheWindowCutsNoBurst|TestBurstRowsAreTheDerivation|TestBuiltIsTrue|TestAYearOfSubscriptions|TestBurstsOfTheLog|TestLargeMessagesOfManyShareTheMemory
+SOAK = TestSchemathesis|TestQiskitPrograms|TestAerNoise|TestStateForNumPy|TestEventStoreGoSuite|TestLargeAndSmallCircuits|TestWalkOfProjections|TestTheWindowCutsNoBurst|TestBurstRowsAreTheDerivation|TestBuiltIsTrue|TestAYearOfSubscriptions|TestBurstsOfTheLog|TestLargeMessagesOfManyShareTheMemory|TestIntegrals
 
 soak: export RECKON_SWEEP = whole
 soak: ## what takes minutes: whole sweeps, foreign suites
-	$(call tests,-count=1 -timeout 30m -run '^($(SOAK))$$',./test ./test/clients ./test/e2e ./test/reference ./test/billing ./projections ./cmd/reckon ./eventstore/node)
+	$(call tests,-count=1 -timeout 30m -run '^($(SOAK))$$',./test ./test/clients ./test/e2e ./test/reference ./test/billing ./projections ./cmd/reckon ./eventstore/node ./test/answers)
 
 race: ## the packages where goroutines meet, under the race detector
 	$(call tests,-race -short -timeout 30m,./commands/... ./eventstore/... ./projections/... ./internal/... ./readapi/... ./writeapi/... ./runners/... \
