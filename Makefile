@@ -56,6 +56,7 @@ generate: ## write everything that is generated from declarations
 	$(GO) generate -run internal/lists ./projections ./readapi ./writeapi
 	$(GO) generate -skip 'buf|internal/lists' ./...
 	$(GO) test ./test -run "TestImportTable|TestLimitsPage|TestWhatIsNotServed|TestAccessPage|TestSweepsPage" -update
+	$(GO) test ./domain/audit -run "TestDocsList" -update
 	$(GO) test ./internal/telemetry -run TestMetricsPage -update
 	$(GO) test ./internal/tracing -run TestTracesPage -update
 	@$(MAKE) --no-print-directory events
