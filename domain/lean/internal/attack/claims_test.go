@@ -34,13 +34,14 @@ axiom OfLoop : Loop → Bool
 axiom OfQ : Quot.{1} Bool R → Bool
 axiom At.{u} : Bool
 axiom OfType : Type → Bool
+inductive Ex : Prop | Ex.mk : Bool → Ex
 opaque hidden : Bool := Bool.true
 def shown : Bool := Bool.true
 @[hints=regular] def swap : Bool → Bool → Bool := fun (a b : Bool) => G b a
 @[hints=regular] def twice.{u} : Bool → Bool := fun (a : Bool) => G a a
 `
 
-const claimBinders = "(x y : Bool) (f : Bool → Bool) (o : One) (p q : Two) (s : Same) (l m : Loop) (v w : U) (h k : P) (A : Type)"
+const claimBinders = "(x y : Bool) (f : Bool → Bool) (o : One) (p q : Two) (s : Same) (l m : Loop) (v w : U) (h k : P) (A : Type) (c : And P P) (e : Ex)"
 
 type claimer struct{ *rand.Rand }
 
@@ -173,7 +174,23 @@ func (c claimer) level(depth int) (string, string) {
 
 // claims are the sides of one claim, from a seed.
 func nearlyAlike(seed uint64) (left, right string) {
-	return claimer{rand.New(rand.NewPCG(seed, 99))}.bool(3)
+	c := claimer{rand.New(rand.NewPCG(seed, 99))}
+	if seed%10 == 9 {
+		return c.ofProposition()
+	}
+	return c.bool(3)
+}
+
+// ofProposition is what a proof must not give: data, or a case that is its own.
+func (c claimer) ofProposition() (string, string) {
+	switch l, r := c.bool(2); c.IntN(3) {
+	case 0:
+		return "(And.rec.{1} P P (fun (z : And P P) => Bool) (fun (i j : P) => " + l + ") c)", l
+	case 1:
+		return "(And.rec.{1} P P (fun (z : And P P) => Bool) (fun (i j : P) => " + l + ") c)", "(And.rec.{1} P P (fun (z : And P P) => Bool) (fun (i j : P) => " + r + ") c)"
+	default:
+		return "(G (proj Ex 0 e) " + l + ")", "(G (proj Ex 0 e) " + r + ")"
+	}
 }
 
 // disagreesOnClaim says how the kernels differ on the claim of a seed; held says that they accept it.
