@@ -239,7 +239,7 @@ func huntWith(t *testing.T, f fault) (found hunted) {
 
 const (
 	faultsPage  = "../../../../docs/kernel.md"
-	faultsBegin = "<!-- planted faults: written by make soak, go test ./domain/lean/internal/attack -run Planted -update -->\n"
+	faultsBegin = "<!-- planted faults: written by PLANTED_FAULTS=100 go test ./domain/lean/internal/attack -run Planted -update -->\n"
 	faultsEnd   = "<!-- end of planted faults -->"
 )
 
