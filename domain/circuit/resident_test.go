@@ -50,7 +50,8 @@ func TestEstimateBoundsResidentMemory(t *testing.T) {
 		}
 		used := peakBytes(t) - before
 		fmt.Printf("used %d MiB of %d\n", used>>20, limit>>20)
-		if used > limit {
+		const uncollected = 8 << 20 // by which the heap outgrows its goal where the collector has to wait for a processor
+		if used > limit+uncollected {
 			t.Errorf("%s takes %d MiB; the estimate is %d MiB", name, used>>20, limit>>20)
 		}
 		return
