@@ -44,6 +44,8 @@ func stop(t testing.TB, n *Node) {
 	}
 }
 
+// dial connects until the test's end. Where a node is killed under several callers each needs a client of its own: the official client blocks
+// every further call for ever once it has found no node for one.
 func dial(t testing.TB, connectionString string) *esdb.Client {
 	t.Helper()
 	config, err := esdb.ParseConnectionString(connectionString)
