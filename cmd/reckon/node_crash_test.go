@@ -496,7 +496,6 @@ func (m *crashModel) drain(t *testing.T, folder string) (removed int) {
 	if status, _, said := reckon(t, "", nil, "node", "scavenge", "--data", folder); status != 0 {
 		t.Error(said)
 	}
-	_ = client.Close()
 	stop()
 	for _, r := range m.checkFolder(t, folder, filepath.Join(t.TempDir(), "anchor.json"), false) {
 		if r.removed {

@@ -152,7 +152,7 @@ func openStores(ctx context.Context, p process, log *eventLog) (*stores, error) 
 	if err != nil {
 		return nil, err
 	}
-	content, err := openBlobs(ctx, address, p.logger)
+	content, err := awaiting(ctx, p.logger, "the store of blobs", func(ctx context.Context) (blobs.Store, error) { return openBlobs(ctx, address, p.logger) })
 	if err != nil {
 		return nil, err
 	}
@@ -160,11 +160,11 @@ func openStores(ctx context.Context, p process, log *eventLog) (*stores, error) 
 	if err != nil {
 		return nil, err
 	}
-	named, err := log.store.Identity(ctx)
+	named, err := awaiting(ctx, p.logger, "the event log", log.store.Identity)
 	if err != nil {
 		return nil, err
 	}
-	if err := content.UsedBy(ctx, named.Origin); err != nil {
+	if err := awaitingDone(ctx, p.logger, "the store of blobs", func(ctx context.Context) error { return content.UsedBy(ctx, named.Origin) }); err != nil {
 		return nil, err
 	}
 	states, err := statefiles.Open(stateFolder, statefiles.Limits{
@@ -174,7 +174,8 @@ func openStores(ctx context.Context, p process, log *eventLog) (*stores, error) 
 		return nil, err
 	}
 	p.life.Add(lifecycle.Part{Name: "files of state vectors", Run: states.Run})
-	people, err := identity.Open(ctx, identity.Where{Address: p.config.Identity, Schema: p.config.IdentitySchema, Logger: p.logger})
+	where := identity.Where{Address: p.config.Identity, Schema: p.config.IdentitySchema, Logger: p.logger}
+	people, err := awaitingWith(ctx, p.logger, "the database of identities", identity.Open, where)
 	if err != nil {
 		return nil, err
 	}
@@ -195,24 +196,29 @@ type readSide struct {
 }
 
 func openReadSide(ctx context.Context, p process, log *eventLog, s *stores) (*readSide, error) {
-	db, err := projections.Open(ctx, p.config.Database)
+	const database = "the database of read models"
+	db, err := awaitingWith(ctx, p.logger, database, projections.Open, p.config.Database)
 	if err != nil {
 		return nil, err
 	}
 	p.life.Add(lifecycle.Part{Name: "database of read models", Stop: func(context.Context) error { return db.Close() }})
 	r := &readSide{db: db, models: projections.New(db, s.blobs)}
-	if r.reactionState, err = projections.NewReactionState(ctx, db); err != nil {
+	r.reactionState, err = awaitingWith(ctx, p.logger, database, projections.NewReactionState, db)
+	if err != nil {
 		return nil, err
 	}
 	if p.config.Has(config.RoleProject) {
-		if err := r.dropFormer(ctx, p, log); err != nil {
+		if err := awaitingDone(ctx, p.logger, database, func(ctx context.Context) error { return r.dropFormer(ctx, p, log) }); err != nil {
 			return nil, err
 		}
 	}
-	if r.projector, err = projecting.New(ctx, projecting.Config{DB: db, Log: log.store, Logger: p.logger, Process: processName(p.id), Tracer: p.tracer}, r.models.All()...); err != nil {
+	r.projector, err = awaiting(ctx, p.logger, database, func(ctx context.Context) (*projecting.Engine, error) {
+		return projecting.New(ctx, projecting.Config{DB: db, Log: log.store, Logger: p.logger, Process: processName(p.id), Tracer: p.tracer}, r.models.All()...)
+	})
+	if err != nil {
 		return nil, err
 	}
-	if err := r.models.Queue.CreateProposalsTable(ctx); err != nil {
+	if err := awaitingDone(ctx, p.logger, database, r.models.Queue.CreateProposalsTable); err != nil {
 		return nil, err
 	}
 	run := r.projector.Watch

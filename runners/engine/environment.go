@@ -20,6 +20,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"reckon/internal/disk"
 )
 
 //go:embed requirements.txt
@@ -179,7 +181,7 @@ func (p Packages) Install(ctx context.Context, folder string, report func(Report
 	if err != nil {
 		return err
 	}
-	if err := os.MkdirAll(filepath.Dir(folder), 0o700); err != nil {
+	if err := disk.MakeFolder(filepath.Dir(folder)); err != nil {
 		return err
 	}
 	making := folder + ".new"

@@ -85,3 +85,35 @@ func TestARunnerThatCannotReachTheBucket(t *testing.T) {
 	}
 	t.Logf("%d jobs ended, %d attempts could not be tried", len(books.jobs), untried)
 }
+
+// TestAStartWaitsForEachPart: a server that is started while its database and its bucket are away is ready once both are there.
+func TestAStartWaitsForEachPart(t *testing.T) {
+	t.Parallel()
+	bucket := s3test.Start(t)
+	in := install(t)
+	way := proxy.Start(t, "tcp", bucket.Endpoint)
+	waiting := in.with("--blobs", s3test.AddressAt(way.Address(), s3test.Bucket))
+	way.Refuse()
+	in.database.Refuse()
+	p, ready, err := spawn(t, append([]string{"serve", "--data", e2e.DataFolder(t), "--roles", "project,react,run"}, waiting.shared...)...)
+	must(t, err)
+	for _, part := range []*proxy.Proxy{way, in.database} {
+		wait.Pace(2 * time.Second)
+		select {
+		case what := <-ready:
+			t.Fatalf("ready without its parts: %s", what)
+		case <-p.exited:
+			t.Fatalf("it ended:\n%s", p.output)
+		default:
+		}
+		part.Mend()
+	}
+	select {
+	case <-ready:
+	case <-p.exited:
+		t.Fatalf("it ended:\n%s", p.output)
+	case <-time.After(startTimeout):
+		p.kill()
+		t.Fatalf("not ready:\n%s", p.output)
+	}
+}
