@@ -53,6 +53,7 @@ class Words:
     each: Sequence[str] = ()
     sides: bool = False
     note: str = ""
+    turned: frozenset[int] = frozenset()  # claims whose sides stand the other way round than in the equation
 
 
 @dataclass
@@ -89,7 +90,8 @@ class Survey:
         point, found = min(self.differences, key=lambda pair: (pair[0].special, not pair[0].real))
         what = self.words.each[found.claim] if found.claim < len(self.words.each) else ""
         notes = "; ".join(part for part in (self.words.note, note) if part)
-        return Refuted(Witness(found.left, found.right, point.values, found.exact, notes, self.words.sides, what, found.place))
+        left, right = (found.right, found.left) if self.words.sides and found.claim in self.words.turned else (found.left, found.right)
+        return Refuted(Witness(left, right, point.values, found.exact, notes, self.words.sides, what, found.place))
 
     @property
     def holds_for_reals(self) -> bool:

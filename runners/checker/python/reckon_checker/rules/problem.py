@@ -370,6 +370,11 @@ def nearest(values: dict[str, Number], solutions: list[Candidate]) -> str:
     return ": the nearest is " + spelled(solutions[best].values) + ", off by " + ", ".join(show(z, 5) for z in gap.values())
 
 
+def written_claims(problem: Problem) -> list[tuple[Tree, Tree]]:
+    """The equations as the question has them, in the order of claims_of."""
+    return [pair for equation in problem.equations for pair in itertools.pairwise(arguments(equation))]
+
+
 def claims_of(problem: Problem, s: Solution) -> list[tuple[Tree, Tree]]:
     """The equations with a solution put in."""
     claims = []
@@ -435,7 +440,14 @@ def equations_hold(problem: Problem, s: Solution) -> Residual:
     claims, assumptions = claims_of(problem, s), assumptions_for(problem, s)
     if all(true_by_definition(*claim) for claim in claims) or proves(claims, assumptions):
         return Verified(True)
-    seen = survey(claims, assumptions, problem.seed, real=problem.domain != "Complexes", enough_differences=60, words=Words(sides=True))
+    seen = survey(
+        claims,
+        assumptions,
+        problem.seed,
+        real=problem.domain != "Complexes",
+        enough_differences=60,
+        words=Words([brief(("Equal", *claim), 160) for claim in written_claims(problem)], sides=True),
+    )
     if seen.differences:
         return failing(problem, s, claims, seen)
     if not seen.covered:
