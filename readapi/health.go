@@ -143,6 +143,17 @@ func (h Health) ServeReadiness(w http.ResponseWriter, r *http.Request) {
 	_ = json.NewEncoder(w).Encode(body) // whoever asked has gone
 }
 
+// ServeStarting answers as GET /readyz does in a process that is being started; detail says what it does, to anyone.
+func ServeStarting(w http.ResponseWriter, detail string) {
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("Retry-After", retryAfter())
+	w.WriteHeader(http.StatusServiceUnavailable)
+	_ = json.NewEncoder(w).Encode(readiness{ // whoever asked has gone
+		Dependencies: []dependencyHealth{{Name: "start", Detail: detail}},
+		Projections:  []ProjectionHealth{}, Parts: []PartHealth{}, EngineWalls: []Wall{},
+	})
+}
+
 // Summary is what metrics have of readiness: whether all is well, and which dependency and which part is.
 type Summary struct {
 	Ready        bool

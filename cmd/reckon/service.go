@@ -35,6 +35,8 @@ type process struct {
 	metrics *telemetry.Metrics
 	life    *lifecycle.Lifecycle // each part adds itself once it is made
 	tracer  *tracing.Tracer      // nil while no traces are exported
+
+	starting *starting
 }
 
 // evaluates reports whether the process has an engine, and so seals receipts.
@@ -78,6 +80,7 @@ func assemble(ctx context.Context, c config.Serve, logger *slog.Logger) (*servic
 	}
 	s := &service{process: process{
 		config: c, logger: logger, id: cluster.NewProcessID(c.Eventstore == config.EmbeddedLog), plans: plans, metrics: telemetry.NewMetrics(buildRevision()), life: lifecycle.New(logger),
+		starting: new(starting),
 	}, outages: readapi.NewOutages(logger, time.Now), ready: make(chan struct{})}
 	s.metrics.MeasureServer(domain.Catalogue().Names(), appendResults)
 	if err := s.makeParts(ctx); err != nil {
@@ -91,6 +94,9 @@ func assemble(ctx context.Context, c config.Serve, logger *slog.Logger) (*servic
 // makeParts makes the parts in order; each needs those before it.
 func (s *service) makeParts(ctx context.Context) (err error) {
 	if err = s.claimFolder(ctx); err != nil {
+		return err
+	}
+	if err = s.makeAdminListener(ctx); err != nil {
 		return err
 	}
 	if err = s.startTraces(ctx); err != nil {

@@ -458,7 +458,7 @@ func TestAServerSaysThatItWaits(t *testing.T) {
 		}
 		return len(line), nil
 	}), nil))
-	answered := sayWaiting(t.Context(), logger, "unix:/nowhere/node.sock", time.Millisecond)
+	answered := sayWaiting(t.Context(), process{logger: logger, starting: new(starting)}, "unix:/nowhere/node.sock", time.Millisecond)
 	defer answered()
 	if line := <-said; !strings.Contains(line, "waiting for the event log") || !strings.Contains(line, "/nowhere/node.sock") {
 		t.Error(line)

@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"errors"
-	"log/slog"
 	"strings"
 	"time"
 
@@ -18,15 +17,17 @@ const firstAsk, longestAsk = 250 * time.Millisecond, 5 * time.Second
 
 // awaiting opens a part that a server needs, and waits for one that does not answer for as long as it takes: started beside its database, or while
 // that is restarted, a server is there when the database is. It ends on what waiting cannot mend.
-func awaiting[T any](ctx context.Context, logger *slog.Logger, part string, open func(context.Context) (T, error)) (T, error) {
+func awaiting[T any](ctx context.Context, p process, part string, open func(context.Context) (T, error)) (T, error) {
 	begun, said := time.Now(), time.Now()
+	defer p.starting.answered()
 	for pause := firstAsk; ; pause = min(2*pause, longestAsk) {
 		opened, err := open(ctx)
 		if err == nil || ctx.Err() != nil || !mayComeBack(err) {
 			return opened, err
 		}
+		p.starting.waitsFor(part)
 		if time.Since(said) >= saidEvery {
-			logger.WarnContext(ctx, "waiting for a part that does not answer: is its server away, or its address mistyped? Nothing is served before it answers",
+			p.logger.WarnContext(ctx, "waiting for a part that does not answer: is its server away, or its address mistyped? Nothing is served before it answers",
 				"part", part, "waited", time.Since(begun).Round(time.Second), "cause", err.Error())
 			said = time.Now()
 		}
@@ -39,13 +40,13 @@ func awaiting[T any](ctx context.Context, logger *slog.Logger, part string, open
 }
 
 // awaitingWith is awaiting of what is opened by its address.
-func awaitingWith[A, T any](ctx context.Context, logger *slog.Logger, part string, open func(context.Context, A) (T, error), address A) (T, error) {
-	return awaiting(ctx, logger, part, func(ctx context.Context) (T, error) { return open(ctx, address) })
+func awaitingWith[A, T any](ctx context.Context, p process, part string, open func(context.Context, A) (T, error), address A) (T, error) {
+	return awaiting(ctx, p, part, func(ctx context.Context) (T, error) { return open(ctx, address) })
 }
 
 // awaitingDone is awaiting for what returns nothing.
-func awaitingDone(ctx context.Context, logger *slog.Logger, part string, do func(context.Context) error) error {
-	_, err := awaiting(ctx, logger, part, func(ctx context.Context) (struct{}, error) { return struct{}{}, do(ctx) })
+func awaitingDone(ctx context.Context, p process, part string, do func(context.Context) error) error {
+	_, err := awaiting(ctx, p, part, func(ctx context.Context) (struct{}, error) { return struct{}{}, do(ctx) })
 	return err
 }
 
