@@ -136,7 +136,7 @@ type Runner struct {
 	failures  int
 	pauseEnds time.Time
 
-	graceOver chan struct{} // closed when the process has stopped waiting for its jobs
+	graceOver chan struct{} // of the latest Start: closed when it has stopped waiting for its jobs
 }
 
 // attempt is an attempt at a job that runs here.
@@ -177,7 +177,7 @@ const (
 // New returns a runner that runs nothing yet; its Observe must listen to the process's Subscription.
 func New(c Config) *Runner {
 	c.Kinds = slices.Sorted(maps.Keys(c.Run))
-	r := &Runner{Config: c, freeSlots: make(chan struct{}, c.Slots), wakeUp: make(chan struct{}, 1), attempts: map[string]*attempt{}, postponed: map[string]bool{}, graceOver: make(chan struct{})}
+	r := &Runner{Config: c, freeSlots: make(chan struct{}, c.Slots), wakeUp: make(chan struct{}, 1), attempts: map[string]*attempt{}, postponed: map[string]bool{}}
 	for range c.Slots {
 		r.freeSlots <- struct{}{}
 	}
@@ -240,8 +240,12 @@ func (r *Runner) killAll(cause error) {
 }
 
 // Start claims and runs jobs until the context ends, then lets running jobs
-// finish within the grace period and hands back those that did not.
+// finish within the grace period and hands back those that did not. It may be called again once it has ended.
 func (r *Runner) Start(ctx context.Context) error {
+	graceOver := make(chan struct{})
+	r.mu.Lock()
+	r.graceOver = graceOver
+	r.mu.Unlock()
 	running, stop := context.WithCancel(context.WithoutCancel(ctx))
 	defer stop()
 	var group sync.WaitGroup
@@ -255,7 +259,7 @@ func (r *Runner) Start(ctx context.Context) error {
 			})
 		}
 	}
-	over := sync.OnceFunc(func() { close(r.graceOver) })
+	over := sync.OnceFunc(func() { close(graceOver) })
 	grace := time.AfterFunc(r.Grace, func() { r.killAll(errDrained); over() })
 	defer over()
 	defer grace.Stop()
@@ -625,9 +629,12 @@ func (r *Runner) handBackIsolated(ctx context.Context, in commands.Intent, id st
 	r.Logger.InfoContext(ctx, "an attempt was killed", "job", id, "attempt", a.nonce, "cause", errIsolated)
 	waiting, stop := context.WithCancel(ctx)
 	defer stop()
+	r.mu.Lock()
+	graceOver := r.graceOver
+	r.mu.Unlock()
 	go func() {
 		select {
-		case <-r.graceOver:
+		case <-graceOver:
 			stop()
 		case <-waiting.Done():
 		}

@@ -26,7 +26,6 @@ import (
 	"reckon/readapi"
 	"reckon/readapi/workbench"
 	"reckon/runners"
-	"reckon/runners/adapter"
 	"reckon/runners/engine"
 	"reckon/writeapi"
 	"reckon/writeapi/mcpapi"
@@ -61,6 +60,7 @@ func (s *service) makeAPI() (*api, error) {
 			TokenUsed: s.noteUse(s.stores.identity.TokenUsed), GrantUsed: s.noteUse(s.stores.identity.GrantUsed),
 		},
 	})
+	strangers, strangersChecks := s.engine.forStrangers()
 	writes, evaluator := httpkit.NewAccountWrites(), s.writeSide.evaluator
 	queue := view.Queue{Place: s.readSide.models.Queue.Place, Wait: s.readSide.projector.Wait, IsReady: s.readSide.projector.IsReady, Writes: writes, MaxWait: view.MaxPlaceWait}
 	jobView := view.Jobs{Stream: streams, Blobs: s.stores.blobs, PlaceInQueue: s.placeIn(queue), NotifyJobEnded: s.workers.Subscription.NotifyJobEnded, Closing: a.closing}
@@ -68,12 +68,8 @@ func (s *service) makeAPI() (*api, error) {
 		Store: s.log.store, Plans: s.plans, Identity: s.stores.identity, Limiter: s.sharedLimiter(), Running: ratelimit.NewConcurrency(), Clock: systemClock{}, Build: buildRevision(),
 		Evaluate: s.writeSide.peers.Evaluate, Verify: evaluator.Verify, CloseSessionWorker: s.engine.engine.CloseSession,
 		Anonymous: writeapi.Anonymous{
-			Evaluate: commands.Anonymous{
-				Engine:    adapter.Engine{Engine: s.engine.engine, Places: s.engine.strangers},
-				Checker:   adapter.Checker{Engine: s.engine.engine, Checker: s.engine.checker, Places: s.engine.strangersChecks},
-				QueueWait: s.config.QueueWait,
-			}.Evaluate,
-			PerHour: s.config.AnonymousPerHour, Limiter: s.sharedLimiter(), Caller: s.stores.identity.Stranger,
+			Evaluate: commands.Anonymous{Engine: strangers, Checker: strangersChecks, QueueWait: s.config.QueueWait}.Evaluate,
+			PerHour:  s.config.AnonymousPerHour, Limiter: s.sharedLimiter(), Caller: s.stores.identity.Stranger,
 		},
 		Jobs: s.writeSide.jobs, JobKinds: kinds, JobView: jobView, Proofs: s.writeSide.proofs, Payments: provider,
 		OAuth: writeapi.NewOAuth(s.log.store, s.stores.identity, systemClock{}, buildRevision()), Logger: s.logger,
@@ -211,7 +207,7 @@ func (s *service) health() readapi.Health {
 		)
 		h.Walls = func() []readapi.Wall {
 			var walls []readapi.Wall
-			for _, b := range s.engine.engine.Boundaries() {
+			for _, b := range s.engine.boundaries() {
 				walls = append(walls, readapi.Wall{Name: string(b.Name), InForce: b.InForce, Detail: fmt.Sprint(b.By)})
 			}
 			return walls

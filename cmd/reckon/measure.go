@@ -9,6 +9,7 @@ import (
 
 	"reckon/commands"
 	"reckon/commands/reactions"
+	"reckon/domain/certificate"
 	"reckon/domain/event"
 	"reckon/domain/job"
 	runs "reckon/domain/run"
@@ -103,6 +104,16 @@ func (s *service) observeJob() func(job.Kind, runners.Outcome, time.Duration) {
 	s.metrics.MeasureRunner(names, outcomes)
 	return func(kind job.Kind, outcome runners.Outcome, took time.Duration) {
 		s.metrics.ObserveJob(string(kind), string(outcome), took)
+	}
+}
+
+// observeKernels counts what the kernels say of an export, and says it where they disagree: one of them is wrong.
+func (s *service) observeKernels(c certificate.Issued) {
+	for _, k := range c.Kernels {
+		s.metrics.CountKernelAnswer(k.Name, string(k.Answer))
+	}
+	if k := c.Disagree(); k != nil {
+		s.logger.Error("the kernels disagree about an export: docs/proofs.md says what to do", "certificate", c.CertificateID, "export_sha256", c.Export.SHA256, "kernel", k.Name, "refuses", *k.Reason)
 	}
 }
 

@@ -329,6 +329,7 @@ func TestEachChangeIsFoundWhereItIs(t *testing.T) {
 			named.Data = append([]byte(`{"x":1,`), named.Data[1:]...)
 			return named
 		}},
+		{"an engine that answered and was not asked", audit.KindReceipt, edit("run.evaluated", 2, func(e *run.Evaluated) { e.Asked[1].Name = "another" })},
 		{"an answer that was changed", audit.KindReceipt, edit("run.evaluated", 1, func(e *run.Evaluated) { e.Answer = event.Inline("3") })},
 		{"an account that was changed", audit.KindReceipt, edit("run.evaluated", 1, func(e *run.Evaluated) { e.Account = audittest.Bob })},
 		{"a verdict that was changed", audit.KindReceipt, edit("run.evaluated", 1, func(e *run.Evaluated) { check := *e.Check; check.Verdict = run.VerdictRefuted; e.Check = &check })},
@@ -488,6 +489,21 @@ func TestEachChangeIsFoundWhereItIs(t *testing.T) {
 			e.Declarations = slices.Clone(e.Declarations)
 			e.Declarations[0].Name = "other"
 		})},
+		{"a kernel that did not accept", audit.KindCertificate, edit("certificate.issued", 1, func(e *certificate.Issued) { e.Kernels = kernels("reckon refused", "plain accepted") })},
+		{"a kernel that refuses a verified proof", audit.KindCertificate, edit("certificate.issued", 1, func(e *certificate.Issued) { e.Kernels = kernels("reckon accepted", "plain refused") })},
+		{"a kernel that was not asked", audit.KindCertificate, edit("certificate.issued", 1, func(e *certificate.Issued) { e.Kernels = kernels("reckon accepted", "other accepted") })},
+		{"a kernel that is listed twice", audit.KindCertificate, edit("certificate.issued", 1, func(e *certificate.Issued) {
+			e.Kernels = kernels("reckon accepted", "plain accepted", "plain accepted")
+		})},
+		{"a first kernel of another name", audit.KindCertificate, edit("certificate.issued", 1, func(e *certificate.Issued) { e.Kernels = kernels("plain accepted", "reckon accepted") })},
+		{"an answer that no kernel gives", audit.KindCertificate, edit("certificate.issued", 1, func(e *certificate.Issued) { e.Kernels = kernels("reckon accepted", "plain perhaps") })},
+		{"an answer without its reason", audit.KindCertificate, edit("certificate.issued", 1, func(e *certificate.Issued) {
+			e.Kernels = slices.Clone(e.Kernels)
+			e.Kernels[1].Reason = nil
+		})},
+		{"kernels that disagree, and a verdict", audit.KindCertificate, edit("certificate.issued", 1, func(e *certificate.Issued) {
+			e.Verdict, e.Reason, e.Kernels = certificate.Unsupported, "why", kernels("reckon accepted", "plain refused")
+		})},
 		{"a refusal in a verified proof", audit.KindCertificate, edit("certificate.issued", 1, func(e *certificate.Issued) { e.Refusal = &certificate.Refusal{} })},
 
 		{"an invoice out of turn", audit.KindInvoice, edit("invoice.issued", 2, func(e *billing.Issued) { e.Number = e.Number[:len(e.Number)-1] + "9" })},
@@ -646,4 +662,17 @@ func TestWithoutBlobsNothingIsClaimed(t *testing.T) {
 	if findings := audittest.Audit(t, l, nil); len(findings) != 1 || findings[0].Kind != audit.KindNotChecked {
 		t.Errorf("%v", findings)
 	}
+}
+
+// kernels are answers, each "NAME ANSWER", with a reason where one belongs.
+func kernels(answers ...string) (out []certificate.Kernel) {
+	for _, text := range answers {
+		name, answer, _ := strings.Cut(text, " ")
+		k := certificate.Kernel{Name: name, Answer: certificate.Answer(answer)}
+		if k.Answer != certificate.Accepted {
+			k.Reason = audittest.Text("why")
+		}
+		out = append(out, k)
+	}
+	return out
 }

@@ -13,9 +13,9 @@ func integrateResidual() Rule {
 			Slug:  "integrate_residual",
 			Heads: []string{"Integrate"},
 			Shows: "The answer's derivative equals the integrand wherever both are defined: exactly, or by enclosures to 60 digits in every region; or, where " +
-				"the answer is a formula for real values such as Log[Abs[x]], at all real values, at those at which the integrand is real, or at those at which the answer's root is, as the residual says. An answer with " +
-				"steps or cases is verified only where it is proved to be continuous at all places where these meet. Refuted where they differ by more than the choice of a root, where the integrand is real, and where the answer to an integrand that is a sum of products of whole powers, exponentials and waves of first degree is proved to jump. A constant of integration may be there or not; what the answer adds must be a finite number, a parameter or C[k].",
-			Silent: "That an antiderivative without steps and cases is continuous: a jump that is found is told in the residual, and where it comes of terms that add up to a step nothing is verified. Whether it is real or the simplest one; one that is real and wrong on some branches is neither verified nor refuted.",
+				"the answer is a formula for real values such as Log[Abs[x]], at all real values, at those at which the integrand is real, or at those at which the answer's root is, as the residual says. Along the real line the " +
+				"answer is proved not to jump where the integrand can be integrated: every place at which a function of it changes its branch is found exactly, for real parameters, and both sides are compared there; or a jump is told in the residual. Refuted where they differ by more than the choice of a root, where the integrand is real, and where the answer to an integrand that is a sum of products of whole powers, exponentials and waves of first degree is proved to jump. A constant of integration may be there or not; what the answer adds must be a finite number, a parameter or C[k].",
+			Silent: "Jumps off the real line and for complex parameters. Where a jump comes of terms that add up to a step, or where not every place is found, nothing is verified. Whether it is real or the simplest one; one that is real and wrong on some branches is neither verified nor refuted.",
 			Examples: []Example{
 				{"Integrate[x^2 Sin[x], x]", "2 x Sin[x] - (x^2 - 2) Cos[x]"},
 				{"Integrate[x^2 Sin[x], x]", "2 x Sin[x] + (x^2 - 2) Cos[x]"},

@@ -24,6 +24,7 @@ import (
 	"reckon/internal/httpserver"
 	"reckon/internal/httpserver/httpservertest"
 	"reckon/internal/ratelimit"
+	"reckon/test/wait"
 )
 
 // open lets everyone in, but for routes that ask for a credential and requests without one.
@@ -566,7 +567,7 @@ func TestWhoStillSendsReadsTheRefusal(t *testing.T) {
 			if _, err := io.WriteString(conn, form.before+strings.Repeat("x", chunk)+form.after); err != nil {
 				t.Fatalf("%s: %v", form.head, err)
 			}
-			time.Sleep(75 * time.Millisecond) // 3 s in all
+			wait.Pace(75 * time.Millisecond) // 3 s in all
 		}
 		_, _ = io.WriteString(conn, form.end)
 		response, err := http.ReadResponse(bufio.NewReader(conn), nil)

@@ -42,6 +42,7 @@ var incidents = map[string]incident{
 	"ReckonQueueOld":              {of("reckon_jobs_oldest_waiting_seconds", "0 901x10"), of("reckon_jobs_oldest_waiting_seconds", day("899")), "8m", ""},
 	"ReckonJobsLost":              {of(`reckon_events_appended_total{event="job.lost"}`, counter), of(`reckon_events_appended_total{event="job.lost"}`, day("3")), "12m", ""},
 	"ReckonJobsAbandoned":         {of(`reckon_job_seconds_count{kind="proof",outcome="untried"}`, counter), of(`reckon_job_seconds_count{kind="proof",outcome="untried"}`, day("3")), "12m", ""},
+	"ReckonKernelsDisagree":       {of(`reckon_kernel_answers_total{kernel="plain",answer="refused"}`, counter), of(`reckon_kernel_answers_total{kernel="plain",answer="refused"}`, day("0"), `reckon_kernel_answers_total{kernel="reckon",answer="refused"}`, "0+1x1440"), "12m", ""},
 	"ReckonHeartbeatLate":         {of("reckon_heartbeat_age_seconds", "0 11x5"), of("reckon_heartbeat_age_seconds", day("5")), "1m", ""},
 	"ReckonAppendsSlow": {of(`reckon_append_seconds_bucket{result="ok",le="0.5"}`, "0x60", `reckon_append_seconds_bucket{result="ok",le="1"}`, "0+9x60", `reckon_append_seconds_bucket{result="ok",le="+Inf"}`, "0+9x60"),
 		of(`reckon_append_seconds_bucket{result="ok",le="0.5"}`, "0+9x1440", `reckon_append_seconds_bucket{result="ok",le="1"}`, "0+9x1440", `reckon_append_seconds_bucket{result="ok",le="+Inf"}`, "0+9x1440"), "30m", ""},

@@ -57,6 +57,7 @@ var Declared = []Declaration{
 	{"reckon_jobs_running", Gauge, "Jobs that a runner has claimed.", []string{"kind"}, everywhere},
 	{"reckon_jobs_oldest_waiting_seconds", Gauge, "Time since the oldest job in the queue was submitted; 0 without one.", nil, everywhere},
 	{"reckon_job_seconds", Histogram, "Time from the claim of a job to the end of the attempt in this process: succeeded, failed, timeout, released (handed back by a process that stops), untried (it could not be tried here, and goes back with its attempt), interrupted (the process was cut off), abandoned (its work ended the attempt), superseded (cancelled, or another attempt's) or unreported (the log did not take it).", []string{"kind", "outcome"}, whereEval},
+	{"reckon_kernel_answers_total", Counter, "What the kernels say of the exports of proof jobs that ended here (docs/proofs.md#kernels): reckon is the first, plain the second, asked for what the first accepts and nothing else speaks against, program the operator's. plain or program with refused is a disagreement of kernels.", []string{"kernel", "answer"}, whereEval},
 	{"reckon_runner_slots", Gauge, "Jobs that this process may run at a time.", nil, whereEval},
 	{"reckon_runner_running", Gauge, "Jobs that this process runs.", nil, whereEval},
 	{"reckon_heartbeat_age_seconds", Gauge, "Time since the last heartbeat was written; 0 while none is needed, because nothing is held or nobody could read it.", nil, whereEval},

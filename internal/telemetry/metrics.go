@@ -23,6 +23,7 @@ type Metrics struct {
 	events   *prometheus.CounterVec
 	unsigned prometheus.Counter
 	jobs     *prometheus.HistogramVec
+	kernels  *prometheus.CounterVec
 }
 
 // NewMetrics returns a registry with the Go runtime, the process and its build.
@@ -59,11 +60,28 @@ func (m *Metrics) MeasureAPI(codes []string) {
 // MeasureRunner adds what is counted of jobs that this process runs; of these kinds and outcomes there is a series from the beginning.
 func (m *Metrics) MeasureRunner(kinds, outcomes []string) {
 	m.jobs = m.histogram("reckon_job_seconds", []float64{.01, .05, .1, .5, 1, 5, 10, 30, 60, 300, 900, 3600})
+	m.kernels = m.counter("reckon_kernel_answers_total")
+	for _, kernel := range KernelLabels { // from 0 on: an alert on the increase of a series sees no increase where the series begins
+		for _, answer := range []string{"accepted", "refused", "out_of_budget", "undecided"} {
+			m.kernels.WithLabelValues(kernel, answer)
+		}
+	}
 	for _, kind := range kinds {
 		for _, outcome := range outcomes {
 			m.jobs.WithLabelValues(kind, outcome)
 		}
 	}
+}
+
+// KernelLabels are the values of the label kernel: the first, the second, and any program of the operator's.
+var KernelLabels = []string{"reckon", "plain", "program"}
+
+// CountKernelAnswer counts what a kernel says of an export; any name but the first two is the operator's program.
+func (m *Metrics) CountKernelAnswer(kernel, answer string) {
+	if !slices.Contains(KernelLabels, kernel) {
+		kernel = KernelLabels[len(KernelLabels)-1]
+	}
+	m.kernels.WithLabelValues(kernel, answer).Inc()
 }
 
 // ObserveRequest is httpkit.Settings.Observe. Method and route have few values:

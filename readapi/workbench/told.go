@@ -15,6 +15,15 @@ type told struct {
 	Answered    bool      // there is an answer that they are told with
 }
 
+// spoken is a verdict, nil where there is none. AsWritten: the expression was probably meant to be another one, and the verdict speaks of the one that stands there.
+type spoken struct {
+	Of        any
+	AsWritten bool
+}
+
+// Read puts a verdict beside what the expression was probably meant to be.
+func (t told) Read(verdict any) spoken { return spoken{verdict, len(t.Suggestions) > 0} }
+
 // toldOf sorts the messages of an answer: those of its suggestions stand once, with what they suggest.
 func toldOf(expression string, warnings []string, suggestions []httpkit.Suggestion) told {
 	t := told{Suggestions: apply(expression, suggestions), Answered: true}

@@ -667,6 +667,31 @@ func TestRunsSayWhatWasMeant(t *testing.T) {
 	clean(t, b)
 }
 
+// TestVerdictsOnSentences: a sentence that is read as a product is shown with what was probably meant first, and its verdict says that it is of what is written.
+func TestVerdictsOnSentences(t *testing.T) {
+	t.Parallel()
+	b := browser.New(t)
+	s := served(t, apitest.Options{})
+	signIn(t, b, s).Evaluate(t, apitest.Sentence).OK(t)
+	for _, step := range []func(){
+		func() { b.Go(s.URL + "/runs/1") },
+		func() {
+			b.Go(s.URL + "/")
+			b.Fill("#expression", apitest.Sentence)
+			b.Click("#evaluate button.primary")
+		},
+	} {
+		step()
+		b.Has("article .verdict.unchecked", "Verified as written")
+		b.Until(`(document.querySelector("article .suggestions").compareDocumentPosition(document.querySelector("article .answer")) & Node.DOCUMENT_POSITION_FOLLOWING) !== 0`)
+		if n := b.Eval(`"" + document.querySelectorAll("article .verdict.verified").length`); n != "0" {
+			t.Errorf("%s verdicts in green", n)
+		}
+		sound(t, b, "a sentence")
+	}
+	clean(t, b)
+}
+
 // TestNumbersInTheReadersForm: numbers, times and prices are written as the browser's language has them, and keep their values.
 func TestNumbersInTheReadersForm(t *testing.T) {
 	t.Parallel()

@@ -31,7 +31,7 @@ type Zygote struct {
 // StartZygote starts the program and proves its boundaries from inside a worker.
 func StartZygote(ctx context.Context, program Program) (*Zygote, error) {
 	if program.Sandbox != SandboxOff && !sandboxSupported {
-		_, err := seccompHex(false)
+		_, err := seccompHex(false, false)
 		return nil, err
 	}
 	program, err := program.withAbsolutePaths()
@@ -67,6 +67,13 @@ func (z *Zygote) Info() map[string]string {
 	z.mu.Lock()
 	defer z.mu.Unlock()
 	return z.process.info
+}
+
+// MemoryBytes is what the process that forks the workers holds; 0 where that cannot be known.
+func (z *Zygote) MemoryBytes() int64 {
+	z.mu.Lock()
+	defer z.mu.Unlock()
+	return processMemory(z.process.command.Process.Pid)
 }
 
 // Boundaries tells what is in force around the workers.

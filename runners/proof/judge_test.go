@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"reckon/domain/lean/check"
+	"reckon/runners/jail"
 	"reckon/test/need"
 )
 
@@ -23,6 +24,8 @@ func TestMain(m *testing.M) {
 	switch {
 	case len(os.Args) == 2 && os.Args[1] == "child":
 		Serve(os.Stdin, os.Stdout)
+	case len(os.Args) == 3 && os.Args[1] == "jail":
+		os.Exit(jail.Enter(os.Args[2]))
 	case len(os.Args) == 2 && os.Args[1] == "sick":
 		os.Exit(3)
 	case len(os.Args) == 2 && os.Args[1] == "crash":

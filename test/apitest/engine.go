@@ -54,6 +54,8 @@ func (e *engine) Evaluate(ctx context.Context, r commands.EngineRequest) (comman
 		return o, &commands.EngineFailedError{Reason: run.FailureCancelled}
 	case code == "1+1", code == "1 + 1":
 		o.Result = "2"
+	case code == Sentence:
+		o.Result = "integral*of*x^2"
 	case code == "budget":
 		o.Result = fmt.Sprint(r.Budget.Milliseconds())
 	case code == "Print[<&>]":
@@ -108,7 +110,10 @@ func (e *engine) sessionsOf(accountID string) int {
 // Describe is commands.Engine.
 func (e *engine) Describe() (name, revision string) { return "stand-in", "1" }
 
-// checker verifies 1+1 and learns nothing of the rest.
+// Sentence is a question in words, of which the checker verifies the product that the language reads.
+const Sentence = "integral of x^2"
+
+// checker verifies 1+1 and Sentence, and learns nothing of the rest.
 type checker struct{}
 
 // Check is commands.Checker.
@@ -118,6 +123,8 @@ func (checker) Check(_ context.Context, r commands.CheckRequest) (run.Check, err
 		return run.Check{}, &commands.SaturatedError{RetryAfter: SaturatedFor}
 	case code == "1+1" && answer == "2":
 		return run.Check{Verdict: "verified", Basis: "exact", Method: "rewrite_identity", Check: "1+1 - (2)", Residual: "0", ElapsedMS: 1}, nil
+	case code == Sentence:
+		return run.Check{Verdict: "verified", Basis: "exact", Method: "value_identity", Check: code + " - (" + answer + ")", Residual: "0", ElapsedMS: 1}, nil
 	case code == "1+1", code == "1 + 1":
 		return run.Check{Verdict: "refuted", Basis: "exact", Method: "rewrite_identity", Check: "1+1 - (" + answer + ")", Residual: "-1", ElapsedMS: 1}, nil
 	}

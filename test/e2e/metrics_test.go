@@ -16,8 +16,8 @@ import (
 // TestMetrics: a server with everything serves every metric that is declared and no other of its own, the figures are those of what was done, and no
 // label names an account or a job.
 func TestMetrics(t *testing.T) {
-	collector.New(t).Use(t)
-	server := Start(t, DataFolder(t))
+	t.Parallel()
+	server := StartThrough(t, collector.New(t).Through(), DataFolder(t))
 	a := server.NewAccount("a@example.com")
 	server.must(a.JSON("POST", "/api/evaluate", map[string]any{"expression": "1+1"}, &struct{}{}))
 	var submitted struct {

@@ -113,6 +113,7 @@ func untilStatus(t *testing.T, f *fleet.Fleet, id string, status job.Status) job
 // killed in the middle, and reads from the log that no account ever ran more than
 // it may, and that every job succeeded once.
 func TestEveryJobOnceWithinLimits(t *testing.T) {
+	t.Parallel()
 	const accounts, each = 6, 15
 	f := newFleet(t)
 	var ran atomic.Int64
@@ -224,6 +225,7 @@ func (b blocking) run(ctx context.Context, w runners.Work) (runners.End, error) 
 }
 
 func TestCancellingKillsWhatRuns(t *testing.T) {
+	t.Parallel()
 	f := newFleet(t)
 	b := newBlocking()
 	f.Start(fleet.Options{Beat: beat, Slots: 1, Run: b.run})
@@ -250,6 +252,7 @@ func TestCancellingKillsWhatRuns(t *testing.T) {
 // TestCutOffRunnerStopsBeforeItsWorkIsTaken: a process that cannot report kills
 // its work; only then does another one begin it.
 func TestCutOffRunnerStopsBeforeItsWorkIsTaken(t *testing.T) {
+	t.Parallel()
 	f := newFleet(t)
 	b := newBlocking()
 	cutOff := f.Start(fleet.Options{Beat: beat, Slots: 1, Run: b.run})
@@ -345,6 +348,7 @@ func TestASickRunnerClaimsNoMoreThanAFew(t *testing.T) {
 }
 
 func TestDrainHandsBack(t *testing.T) {
+	t.Parallel()
 	f := newFleet(t)
 	b := newBlocking()
 	leaving := f.Start(fleet.Options{Beat: beat, Slots: 1, Run: b.run})
@@ -361,6 +365,7 @@ func TestDrainHandsBack(t *testing.T) {
 }
 
 func TestDrainLetsWorkFinish(t *testing.T) {
+	t.Parallel()
 	f := newFleet(t)
 	started, finish := make(chan struct{}), make(chan struct{})
 	leaving := f.Start(fleet.Options{Beat: beat, Slots: 1, Grace: time.Minute, Run: func(ctx context.Context, _ runners.Work) (runners.End, error) {
@@ -385,6 +390,7 @@ func TestDrainLetsWorkFinish(t *testing.T) {
 
 // TestLostAfterThreeAttempts: work that ends its attempts does not go round for ever.
 func TestLostAfterThreeAttempts(t *testing.T) {
+	t.Parallel()
 	f := newFleet(t)
 	f.Start(fleet.Options{Beat: beat, Slots: 2, Run: func(ctx context.Context, w runners.Work) (runners.End, error) {
 		if w.Content == "panic" {
@@ -405,6 +411,7 @@ func TestLostAfterThreeAttempts(t *testing.T) {
 // TestForgottenAttemptIsRescued: a runner that lives and beats but has forgotten
 // an attempt does not keep it, and the attempt is not spent.
 func TestForgottenAttemptIsRescued(t *testing.T) {
+	t.Parallel()
 	f := newFleet(t)
 	b := newBlocking()
 	p := f.Start(fleet.Options{Beat: beat, Slots: 1, Run: func(ctx context.Context, w runners.Work) (runners.End, error) {
@@ -433,6 +440,7 @@ func TestForgottenAttemptIsRescued(t *testing.T) {
 
 // TestAProcessThatCannotSignClaimsNothing: the job waits for one that can; a key that is away in the middle of a job hands it back.
 func TestAProcessThatCannotSignClaimsNothing(t *testing.T) {
+	t.Parallel()
 	f := newFleet(t)
 	able, ran := make(chan struct{}), make(chan struct{}, 10)
 	f.Start(fleet.Options{
@@ -479,6 +487,7 @@ func oneLarge() func(content string) (release func(), ok bool) {
 // TestWhatHasNoRoomStaysQueued: a large job that waits for room is queued and holds no slot, the small ones behind it go past, and
 // it runs once the room is given back, however the job before it ended.
 func TestWhatHasNoRoomStaysQueued(t *testing.T) {
+	t.Parallel()
 	for name, end := range map[string]func(f *fleet.Fleet, p *fleet.Process, first string, finish chan struct{}){
 		"finished": func(_ *fleet.Fleet, _ *fleet.Process, _ string, finish chan struct{}) { finish <- struct{}{} },
 		"cancelled": func(f *fleet.Fleet, _ *fleet.Process, first string, _ chan struct{}) {

@@ -31,6 +31,7 @@ type installation struct {
 	t        testing.TB
 	log      string // connection string
 	shared   []string
+	through  []string // a command that becomes the processes started from then on, as env with variables; nil: none
 	node     *process
 	logData  string       // folder of the node
 	database *proxy.Proxy // between the processes and PostgreSQL
@@ -120,7 +121,7 @@ func (in *installation) with(settings ...string) *installation {
 
 // api starts a process that answers HTTP.
 func (in *installation) api(roles string) *e2e.Server {
-	return e2e.Start(in.t, e2e.DataFolder(in.t), append(in.shared, "--roles", roles)...)
+	return e2e.StartThrough(in.t, in.through, e2e.DataFolder(in.t), append(in.shared, "--roles", roles)...)
 }
 
 // headless starts a process that does not.
@@ -136,7 +137,8 @@ func (in *installation) headless(roles string) *process {
 // tryHeadless is headless for goroutines, which must not end the test.
 func (in *installation) tryHeadless(roles string) (*process, error) {
 	data := e2e.DataFolder(in.t)
-	return launch(in.t, append([]string{"serve", "--data", data, "--roles", roles}, in.shared...)...)
+	command := append(slices.Clone(in.through), binary.Reckon(in.t), "serve", "--data", data, "--roles", roles)
+	return launchOther(in.t, command[0], append(command[1:], in.shared...)...)
 }
 
 // process is a running reckon.

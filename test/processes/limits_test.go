@@ -37,6 +37,7 @@ denied_heads = []
 // TestLimitsAcrossFourProcesses: a plan's evaluations a minute and its live sessions are counted over all processes, exactly; while the
 // database is away by each process alone, and never by none.
 func TestLimitsAcrossFourProcesses(t *testing.T) {
+	t.Parallel()
 	in := installWith(t, strict)
 	servers := make([]*e2e.Server, 4)
 	roles := []string{"api,project,react", "api", "api", "api"}
@@ -183,6 +184,7 @@ func asked(t *testing.T, s *e2e.Server, method, path, body, header, value string
 // TestWhatIsEndedEndsInEveryProcess: a credential that was ended in one place, by its owner or by an operator's command, fails with the
 // very next request, whichever process answers it.
 func TestWhatIsEndedEndsInEveryProcess(t *testing.T) {
+	t.Parallel()
 	in := install(t)
 	dataOne, dataTwo := e2e.DataFolder(t), e2e.DataFolder(t)
 	one, two := in.serve(dataOne, "api,project,react"), in.serve(dataTwo, "api")

@@ -87,6 +87,7 @@ func await(t *testing.T, a *e2e.Account, id string) jobView {
 // lives in another finds its variables; killing the owner ends the session, and
 // the next answer says so.
 func TestSessionsAcrossProcesses(t *testing.T) {
+	t.Parallel()
 	in := install(t)
 	in.headless("project,react")
 	one, two := in.api("api"), in.api("api")
@@ -157,8 +158,9 @@ const settleTimeout = 4 * time.Minute
 // processes, some twice, cancels some, and kills runners with kill -9 all the
 // while. Then the log must agree with every rule.
 func TestJobsSurviveKilledRunners(t *testing.T) {
-	accounts := sweep.Size(t, "RECKON_JOB_ACCOUNTS", 10, 50)
-	each := sweep.Size(t, "RECKON_JOBS_EACH", 20, 40)
+	t.Parallel()
+	accounts := sweep.Size(t, "RECKON_JOB_ACCOUNTS", 8, 50)
+	each := sweep.Size(t, "RECKON_JOBS_EACH", 10, 40)
 	in := install(t)
 	apis := []*e2e.Server{in.api("api,project,react"), in.api("api,react")}
 	fleet := make([]*process, 3)
@@ -466,6 +468,7 @@ func (b *books) unfairness() float64 {
 // TestOperatorStopsARunner: a runner told to stop finishes or hands back what it
 // has, ends with status 0, and leaves nothing to recover.
 func TestOperatorStopsARunner(t *testing.T) {
+	t.Parallel()
 	in := install(t)
 	api := in.api("api,project,react")
 	first := in.headless("run")

@@ -17,6 +17,7 @@ import (
 // TestSecretsAreNotLogged: two real servers that log everything never write a password, a cookie, a token or what authenticates them
 // to the log, the database and each other; whatever is right or wrong with the request that carries it.
 func TestSecretsAreNotLogged(t *testing.T) {
+	t.Parallel()
 	in := install(t)
 	const peerSecret = "what the processes know each other by"
 	in.shared = append(in.shared, "--log-level", "debug", "--peer-secret", peerSecret)
@@ -72,6 +73,7 @@ func TestSecretsAreNotLogged(t *testing.T) {
 
 // TestKeysRotateWhileRequestsRun: not one evaluation fails, and every receipt verifies with the keys that are published right after it.
 func TestKeysRotateWhileRequestsRun(t *testing.T) {
+	t.Parallel()
 	in := install(t)
 	dataOne := e2e.DataFolder(t)
 	servers := []*e2e.Server{in.serve(dataOne, "api,project,react"), in.serve(e2e.DataFolder(t), "api")}

@@ -8,7 +8,7 @@ import (
 )
 
 // Two numbers that a refutation says are different: as a reader takes them they differ. An integer and a fraction are exact, of a
-// decimal the last digit is right to one unit, (m ± r) is within r of m.
+// decimal the last digit is right to one unit, a part that is left out is less than that; what lies between two numbers is an interval.
 func requireTrueSentence(t *testing.T, what, residual string) {
 	t.Helper()
 	claim := sentence.FindStringSubmatch(residual)
@@ -25,7 +25,7 @@ func requireTrueSentence(t *testing.T, what, residual string) {
 var (
 	sentence    = regexp.MustCompile(`(?:^|: )([^:]*) is expected, the answer gives (.*?)(?: \((?:with|it) .*\))?$`)
 	decimal     = `-?\d+(?:\.\d*)?(?:\*\^-?\d+)?`
-	realNumber  = regexp.MustCompile(`^(?:(-?\d+/\d+)|(` + decimal + `)|\((` + decimal + `) ± (` + decimal + `)\))$`)
+	realNumber  = regexp.MustCompile(`^\(?(?:(-?\d+/\d+)|(` + decimal + `)|between (` + decimal + `) and (` + decimal + `))\)?$`)
 	complexText = regexp.MustCompile(`^(.+?) ([+-]) (\S+|\(.*\))\*I$`)
 )
 
@@ -46,10 +46,9 @@ func (n number) meets(other number) bool {
 }
 
 func readNumber(text string) (number, bool) {
-	zero := interval{new(big.Rat), new(big.Rat)}
 	if alone, ok := strings.CutSuffix(text, "*I"); ok {
 		if only, ok := readReal(alone); ok {
-			return number{zero, only}, true
+			return number{interval{new(big.Rat), only.radius}, only}, true
 		}
 	}
 	if parts := complexText.FindStringSubmatch(text); parts != nil {
@@ -75,9 +74,14 @@ func readReal(text string) (interval, bool) {
 	case found[2] != "":
 		return readDecimal(found[2])
 	}
-	middle, ok := readDecimal(found[3])
-	radius, too := readDecimal(found[4])
-	return interval{middle.middle, radius.middle}, ok && too
+	low, ok := readDecimal(found[3])
+	high, too := readDecimal(found[4])
+	if !ok || !too {
+		return interval{}, false
+	}
+	half := big.NewRat(1, 2)
+	middle, radius := new(big.Rat).Add(low.middle, high.middle), new(big.Rat).Sub(high.middle, low.middle)
+	return interval{middle.Mul(middle, half), radius.Mul(radius, half)}, true
 }
 
 func readDecimal(text string) (interval, bool) {
@@ -112,7 +116,9 @@ func TestReadingOfSentences(t *testing.T) {
 		{"2", "3", false},
 		{"2.", "3", true},
 		{"1.5*^-3", "0.0014", true},
-		{"(1.5 ± 0.2)", "1.9", false},
+		{"between 1.3 and 1.7", "1.9", false},
+		{"between 1.3 and 1.7", "1.7", true},
+		{"0.5 + (between 1 and 2)*I", "0.5 + 1.5*I", true},
 		{"0.5 - 1.25*I", "1/2 - 5/4*I", true},
 		{"0.5 - 1.25*I", "1/2 + 5/4*I", false},
 		{"2.5*I", "-2.5*I", false},

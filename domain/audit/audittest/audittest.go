@@ -427,7 +427,9 @@ func (l *Log) addRuns() {
 	l.Add("run-1", Alice, first, l.Seal(first, "1+1 <&> \U0001D54A", "2", stdout.Inline))
 	long := string(slices.Repeat([]byte("x"), event.MaxInlineBytes+1))
 	second := run.Evaluated{Subject: l.Subject(2, "long"), Answer: event.Text{Blob: l.put(long)}, InputForm: event.Inline("x"), Status: run.Success,
-		Plot: l.put("<svg/>"), Engine: run.Engine{Name: "woxi", Revision: "1"}, ExecutionMS: 3, EvaluatedAt: l.At()}
+		Plot: l.put("<svg/>"), Engine: run.Engine{Name: "giac", Revision: "2"},
+		Asked:       []run.Asked{{Engine: run.Engine{Name: "woxi", Revision: "1"}, Outcome: run.AskedUnevaluated}, {Engine: run.Engine{Name: "giac", Revision: "2"}, Outcome: run.AskedAnswered}},
+		ExecutionMS: 3, EvaluatedAt: l.At()}
 	l.Add("run-2", Alice, second, l.Seal(second, "long", long, ""))
 	l.Add("run-2", Alice, run.Verified{RunID: 2, Account: Alice, Check: run.Check{Verdict: run.VerdictInconclusive, Reason: run.ReasonNoHead}})
 	l.Add("run-3", Alice, run.TimedOut{Subject: l.Subject(3, "slow"), BudgetMS: 3000})
@@ -535,7 +537,8 @@ func (l *Log) addProof() {
 	statement := "True"
 	issued := certificate.Issued{CertificateID: UUID(0x301), JobID: first, Account: Alice, Verdict: certificate.Verified, Export: export,
 		Findings: certificate.Findings{Declarations: []certificate.Declaration{{Name: "thm", Kind: certificate.Theorem, Statement: &statement, Axioms: []string{"propext"}, StatementSHA256: Text(Sum([]byte(statement)))}},
-			AxiomsUsed: []string{"propext"}, Own: &certificate.Own{Count: 1, SHA256: Sum([]byte("def d := 1\n")), Definitions: []certificate.OwnDefinition{{Name: "d", Kind: certificate.Definition, Text: "def d := 1"}}}},
+			AxiomsUsed: []string{"propext"}, Own: &certificate.Own{Count: 1, SHA256: Sum([]byte("def d := 1\n")), Definitions: []certificate.OwnDefinition{{Name: "d", Kind: certificate.Definition, Text: "def d := 1"}}},
+			Kernels: []certificate.Kernel{{Name: certificate.FirstKernel, Answer: certificate.Accepted}, {Name: certificate.SecondKernel, Answer: certificate.OutOfBudget, Reason: Text("the steps are spent")}}},
 		Checker: certificate.Checker{Name: "reckon", Rev: "1", FormatWindow: certificate.FormatWindow}, DeclarationsChecked: 1, CreatedAt: l.At()}
 	l.Add("job-"+first, Alice, job.HasSucceeded{Outcome: job.Outcome{JobID: first, Nonce: nonce, Output: event.Inline(issued.Sentence()), Result: encoded(issued.Record("")),
 		Publish: Embed(issued), PublishTo: "certificate-" + UUID(0x301), FinishedAt: l.At()}})

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 
 from . import budget
 from .assumptions import Assumptions
-from .critical import STEPPED
+from .critical import DISCONTINUOUS, STEPPED
 from .deciding import ENOUGH_DIGITS, constant_parts, decide, height, hidden
 from .evaluation import EMPTY as NOWHERE
 from .evaluation import Environment, evaluate
@@ -41,6 +41,7 @@ class Region:
     differ: int = 0
     outside: int = 0  # the question itself has no value there
     unknown: int = 0
+    unseen_places: int = 0  # of special places those at which nothing was decided
     digits: int = 10**6
 
 
@@ -52,6 +53,7 @@ class Words:
     each: Sequence[str] = ()
     sides: bool = False
     note: str = ""
+    turned: frozenset[int] = frozenset()  # claims whose sides stand the other way round than in the equation
 
 
 @dataclass
@@ -62,6 +64,7 @@ class Survey:
     certain: bool = True  # no region was missed, and no function is a stand-in
     thin: bool = False  # assumptions may leave values beside which nothing is admitted, and which no point is
     stepped: bool = False  # a function may jump where no point was taken
+    placed: bool = False  # a value at a place may be none of those beside it, so that every place counts
     words: Words = field(default_factory=Words)
     sample: tuple[Point, Value] | None = None  # a point where the left side is a number
 
@@ -72,6 +75,8 @@ class Survey:
     @property
     def covered(self) -> bool:
         """Every region has a point with enough digits or lies outside the domain, and some point has."""
+        if self.placed and any(region.unseen_places for region in self.regions.values()):
+            return False
         return self.agreed > 0 and all(region.agree > 0 or (region.outside > 0 and region.close == region.unknown == 0) for region in self.regions.values())
 
     @property
@@ -85,7 +90,8 @@ class Survey:
         point, found = min(self.differences, key=lambda pair: (pair[0].special, not pair[0].real))
         what = self.words.each[found.claim] if found.claim < len(self.words.each) else ""
         notes = "; ".join(part for part in (self.words.note, note) if part)
-        return Refuted(Witness(found.left, found.right, point.values, found.exact, notes, self.words.sides, what, found.place))
+        left, right = (found.right, found.left) if self.words.sides and found.claim in self.words.turned else (found.left, found.right)
+        return Refuted(Witness(left, right, point.values, found.exact, notes, self.words.sides, what, found.place))
 
     @property
     def holds_for_reals(self) -> bool:
@@ -115,12 +121,13 @@ def survey(
     real: bool = False,
     printed: bool = False,
     enough_differences: int = 1,
-    keep: Callable[[Point], bool] | None = None,
+    keep: Callable[[Point], bool | None] | None = None,
     partial: bool = False,
     words: Words | None = None,
 ) -> Survey:
     """Compares the claims at chosen points until enough_differences are found. real: symbols are real; printed: decimals of
-    the right sides are read as what they print; keep: which points count; partial: the right sides may have no value at special and complex points."""
+    the right sides are read as what they print; keep: which points count, None where that is not known; partial: the right sides may have
+    no value at special and complex points."""
     unknown = sorted(set().union(*(undefined_functions(side) for claim in claims for side in claim))) if claims else []
     seen = Survey(words=replace(words or Words(), note="; ".join(told(name, arity) for name, arity in unknown)))
     points = Points(names_of(claims), [side for claim in claims for side in claim], assumptions, seed, real)
@@ -128,13 +135,19 @@ def survey(
     seen.certain = points.certain and not unknown
     seen.thin = not points.spread
     seen.stepped = not points.no_step_missed and any(is_call(part, *STEPPED) for claim in claims for side in claim for part in walk(side))
+    seen.placed = any(is_call(part, *DISCONTINUOUS) for claim in claims for side in claim for part in walk(side))
     refused: Refused | None = None
+    looked = 0
     chosen_values = any(is_call(part, *CHOOSING) for _, right in claims for part in walk(right))
     everywhere = infinite_everywhere(claims)
     unseen: list[Point] = []
     lossy = printed and any(reals(side) for claim in claims for side in claim)
     for point in chosen:
-        if keep is not None and not keep(point):
+        kept = True if keep is None else keep(point)
+        if kept is False:
+            continue
+        if kept is None:
+            seen.regions.setdefault(point.region, Region()).unknown += 1
             continue
         budget.step()
         left, right = environment(point), environment(point, printed=printed)
@@ -142,7 +155,9 @@ def survey(
             found = at_point(claims, left, right, lossy)
         except Refused as problem:
             refused = refused or problem
+            _unseen(seen, point)
             continue
+        looked += 1
         if found.relation is Relation.OVERLAP and found.digits < ENOUGH_DIGITS and not point.special and len(unseen) < CLOSER_POINTS:
             unseen.append(point)
         if seen.sample is None and is_number(found.left):
@@ -150,7 +165,7 @@ def survey(
         _add(seen, point, found, partial=partial, chosen_values=chosen_values, everywhere=everywhere)
         if len(seen.differences) >= enough_differences:
             break
-    if refused is not None and not seen.regions:
+    if refused is not None and not looked:
         raise refused
     if not seen.differences and unseen and not lossy:
         closer(seen, claims, unseen, printed)
@@ -254,7 +269,13 @@ def _add(seen: Survey, point: Point, found: Comparison, *, partial: bool, chosen
     ):
         region.outside += 1
     else:
-        region.unknown += 1
+        _unseen(seen, point)
+
+
+def _unseen(seen: Survey, point: Point) -> None:
+    region = seen.regions.setdefault(point.region, Region())
+    region.unknown += 1
+    region.unseen_places += point.special
 
 
 def _infinite(value: Value) -> bool:

@@ -69,15 +69,21 @@ class Assumptions:
 
     def hold(self, env: Environment) -> bool:
         """Whether a point is proved to be admissible."""
+        return self.admit(env) is True
+
+    def admit(self, env: Environment) -> bool | None:
+        """Whether a point is admissible; None where that is not decided."""
+        unknown = False
         with precision(BITS):
             for condition in self.conditions:
                 try:
                     found = truth(condition, env)
                 except Undecided:
-                    return False
+                    unknown = True
+                    continue
                 if isinstance(found, NonValue) or not found:
                     return False
-        return True
+        return None if unknown else True
 
 
 def real_in(side: Tree) -> set[str]:

@@ -8,7 +8,8 @@ from collections.abc import Callable
 from flint import arb, fmpq
 
 from . import budget
-from .expansion import VARIABLE, Constant, Expander, Germ, exactly
+from .expansion import VARIABLE, Expander, Germ
+from .expansion_constants import Constant, exactly
 from .growth import ONE, Monomial, X, combined, form_value, order, product
 from .logarithms import LOGARITHMS
 from .reality import is_real
@@ -70,7 +71,7 @@ def expand(node: Tree, on: Expander) -> Germ:
 
 def _expand(node: Tree, on: Expander) -> Germ:  # noqa: C901 (a table of cases)
     if node == VARIABLE:
-        return Germ({X: Constant(1)})
+        return Germ({X: Constant(1)}, real=True)
     if VARIABLE not in free_symbols(node):
         return on.constant(node)
     if not isinstance(node, tuple) or not isinstance(node[0], str):

@@ -9,112 +9,33 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
 
-from flint import acb, arb, ctx, fmpq
+from flint import acb, arb, fmpq
 
 from . import budget
-from .arithmetic import plus as values_plus
-from .arithmetic import times as values_times
 from .calculus import differentiate
 from .cuts import CUTS, not_positive
 from .evaluation import EMPTY, evaluate
-from .growth import ONE, Form, Growth, Monomial, Range, as_growth, combined, compared, form_tree, form_value, growth, order, product, raised
-from .normal import proves_zero
-from .primes import factorization
-from .tree import Refused, Tree, arguments, is_call, plus, power, rational, times
-from .tree import size as nodes
-from .values import Gaussian, Number, Undecided, Value, complex_ball, is_number, whole
+from .expansion_constants import Constant, add, exactly, form_of, inverted, multiply, upper
+from .growth import ONE, Form, Growth, Monomial, Range, as_growth, compared, form_tree, form_value, growth, order, product, raised
+from .tree import Refused, Tree, is_call, power, rational, times
+from .values import Number, Undecided, complex_ball, is_number, whole
 
 VARIABLE = "x$"
 MAX_TERMS = 12
-MAX_TREE = 250
 LEAST_RADIUS = arb(2) ** -256  # a larger disc bounds more than is needed, and is quicker than radii of any size
-
-
-class Constant:
-    """A constant: its value at the precision it was made with, and its tree, which is looked at where the value may be zero."""
-
-    __slots__ = ("size", "tree", "value")
-
-    def __init__(self, tree: Tree, value: Number | None = None, size: int = 0) -> None:
-        self.tree = tree
-        self.value: Number = _value(tree, ctx.prec) if value is None else value
-        self.size = size or nodes(tree)
-
-    @property
-    def ball(self) -> acb:
-        return complex_ball(self.value)
-
-    def is_zero(self) -> bool:
-        """True: exactly zero. False: not zero, or not known to be."""
-        value = self.value
-        if isinstance(value, fmpq):
-            return value == 0
-        if isinstance(value, Gaussian):
-            return False
-        return bool(complex_ball(value).contains(0)) and self.size <= MAX_TREE and _proved_zero(self.tree)
-
-    def nonzero(self) -> bool:
-        return not self.ball.contains(0)
-
-    def rational(self) -> fmpq | None:
-        value = self.value
-        return value if isinstance(value, fmpq) else None
-
-
-@lru_cache(maxsize=8192)
-def _value(tree: Tree, bits: int) -> Number:
-    value = evaluate(tree, EMPTY)
-    if not is_number(value):
-        raise Undecided("a constant without a value")
-    return value
-
-
-@lru_cache(maxsize=2048)
-def _proved_zero(tree: Tree) -> bool:
-    return proves_zero(tree)
-
-
-def exactly(value: fmpq) -> Constant:
-    return Constant(rational(int(value.p), int(value.q)), value)
-
-
-def add(a: Constant, b: Constant) -> Constant:
-    value = values_plus(a.value, b.value)
-    if isinstance(value, fmpq):
-        return exactly(value)
-    return Constant(plus(a.tree, b.tree), number(value), a.size + b.size + 1)
-
-
-def multiply(a: Constant, b: Constant) -> Constant:
-    if isinstance(a.value, fmpq) and a.value == 1:
-        return b
-    if isinstance(b.value, fmpq) and b.value == 1:
-        return a
-    value = values_times(a.value, b.value)
-    if isinstance(value, fmpq):
-        return exactly(value)
-    return Constant(times(a.tree, b.tree), number(value), a.size + b.size + 1)
-
-
-def number(value: Value) -> Number:
-    if not is_number(value):
-        raise Undecided("a constant without a value")
-    return value
-
-
-def upper(value: acb) -> arb:
-    return arb(value.abs_upper())
 
 
 @dataclass(frozen=True)
 class Germ:
-    """terms: by monomial; remainder: a monomial and the bound of its factor, or None where there is none."""
+    """terms: by monomial; remainder: a monomial and the bound of its factor, or None where there is none; real: what is expanded is known to
+    be real on the whole range, though the remainder alone does not tell."""
 
     terms: dict[Monomial, Constant]
     remainder: tuple[Monomial, arb] | None = None
+    real: bool = False
 
 
-ZERO = Germ({})
+ZERO = Germ({}, real=True)
 
 
 class Expander:
@@ -128,7 +49,7 @@ class Expander:
 
     def constant(self, tree: Tree) -> Germ:
         found = Constant(tree)
-        return ZERO if found.is_zero() else Germ({ONE: found})
+        return ZERO if found.is_zero() else Germ({ONE: found}, real=bool(found.ball.imag.is_zero()))
 
     def bounded(self, remainders: list[tuple[Monomial, arb]]) -> tuple[Monomial, arb] | None:
         """One remainder in the place of several."""
@@ -149,7 +70,8 @@ class Expander:
             for monomial, constant in germ.terms.items():
                 terms[monomial] = add(terms[monomial], constant) if monomial in terms else constant
         terms = {monomial: constant for monomial, constant in terms.items() if not constant.is_zero()}
-        return self.cut(Germ(terms, self.bounded([germ.remainder for germ in germs if germ.remainder is not None])))
+        real = all(germ.real for germ in germs)
+        return self.cut(Germ(terms, self.bounded([germ.remainder for germ in germs if germ.remainder is not None]), real))
 
     def cut(self, germ: Germ) -> Germ:
         """Terms that the remainder swallows go into it, and those beyond the count."""
@@ -163,7 +85,7 @@ class Expander:
                 rest.append((monomial, upper(germ.terms[monomial].ball)))
             else:
                 kept.append(monomial)
-        return Germ({monomial: germ.terms[monomial] for monomial in kept}, self.bounded(rest))
+        return Germ({monomial: germ.terms[monomial] for monomial in kept}, self.bounded(rest), germ.real)
 
     def ordered(self, germ: Germ) -> list[Monomial]:
         """The monomials, the one that grows fastest first."""
@@ -196,10 +118,10 @@ class Expander:
                 size = self.size(other)
                 if size is not None:
                     rest.append((product(one.remainder[0], size[0]), one.remainder[1] * size[1]))
-        return self.cut(Germ(terms, self.bounded(rest)))
+        return self.cut(Germ(terms, self.bounded(rest), a.real and b.real))
 
     def scaled(self, germ: Germ, constant: Constant) -> Germ:
-        return self.times(germ, Germ({ONE: constant}))
+        return self.times(germ, Germ({ONE: constant}, real=bool(constant.ball.imag.is_zero())))
 
     def lead(self, germ: Germ) -> tuple[Monomial, Constant]:
         """The term that all others are small against: its constant is proved not to be zero."""
@@ -217,8 +139,9 @@ class Expander:
     def relative(self, germ: Germ) -> tuple[Monomial, Constant, Germ]:
         """germ = c m (1 + d) with d small."""
         monomial, constant = self.lead(germ)
-        rest = Germ({m: c for m, c in germ.terms.items() if m != monomial}, germ.remainder)
-        inverse = Germ({raised(monomial, fmpq(-1)): Constant(inverted(constant.tree))})
+        real = germ.real and self.is_real(Germ({monomial: constant}))
+        rest = Germ({m: c for m, c in germ.terms.items() if m != monomial}, germ.remainder, real)
+        inverse = Germ({raised(monomial, fmpq(-1)): Constant(inverted(constant.tree))}, real=real)
         return monomial, constant, self.times(rest, inverse)
 
     def composed(self, small: Germ, coefficients: Callable[[int], Constant], bound: Callable[[int, arb], arb]) -> Germ:
@@ -229,7 +152,7 @@ class Expander:
         if order(size[0]) >= 0:
             raise Undecided("no small argument")
         radius = arb((size[1] * self.range.supremum(size[0]) + LEAST_RADIUS).upper())
-        total, powers = [self.constant(coefficients(0).tree)], Germ({ONE: Constant(1)})
+        total, powers = [self.constant(coefficients(0).tree)], Germ({ONE: Constant(1)}, real=True)
         count = self.count
         for k in range(1, count):
             powers = self.times(powers, small)
@@ -252,7 +175,7 @@ class Expander:
         """A power with a constant exponent. Principal values: the leading constant off the negative axis, or a whole exponent."""
         k = whole(exponent.value)
         if k is not None and 0 <= k <= 8 and not (k > 1 and len(germ.terms) > 6):
-            result = Germ({ONE: Constant(1)})
+            result = Germ({ONE: Constant(1)}, real=True)
             for _ in range(k):
                 result = self.times(result, germ)
             return result
@@ -295,7 +218,13 @@ class Expander:
         constant_power = Constant(power(constant.tree, exponent.tree)) if constant.tree != 1 else Constant(1)
         if turned:
             constant_power = Constant(times(constant_power.tree, power("E", times(-2, "I", "Pi", exponent.tree))))
-        return self.times(Germ({head: constant_power}), tail)
+        found = self.times(Germ({head: constant_power}), tail)
+        real = germ.real and (k is not None or (bool(constant.ball.real > 0) and power_of is not None and self.is_real(Germ({monomial: constant}))))
+        return self.said_real(found, real)
+
+    @staticmethod
+    def said_real(germ: Germ, real: bool) -> Germ:
+        return Germ(germ.terms, germ.remainder, real)
 
     def off_the_cut(self, monomial: Monomial, constant: Constant, small: Germ) -> None:
         """c m (1 + d) is on one side of the negative axis, or on it, on the whole range."""
@@ -338,6 +267,9 @@ class Expander:
         return 1 if constant.ball.real > 0 else -1
 
     def is_real(self, germ: Germ) -> bool:
+        """Whether what is expanded is known to be real on the whole range."""
+        if germ.real:
+            return True
         return germ.remainder is None and all(c.ball.imag.is_zero() and all(form_value(f).imag.is_zero() for _, f in m) for m, c in germ.terms.items())
 
     def log(self, germ: Germ) -> Germ:
@@ -351,7 +283,8 @@ class Expander:
         series = self.composed(small, lambda k: exactly(fmpq((-1) ** (k + 1), k)) if k else Constant(0), bound)
         head = [] if constant.tree == 1 else [self.constant(("Log", constant.tree))]
         head += [self.constant(times(-2, "I", "Pi"))] if turned else []
-        return self.sum([*parts, *head, series])
+        real = germ.real and bool(constant.ball.real > 0) and self.is_real(Germ({monomial: constant}))
+        return self.said_real(self.sum([*parts, *head, series]), real)
 
     def exp(self, germ: Germ) -> Germ:
         grown: Monomial = ONE
@@ -376,13 +309,13 @@ class Expander:
 
         tail = self.composed(Germ(small, germ.remainder), lambda k: exactly(fmpq(1, math.factorial(k))), bound)
         factor = Constant(1) if still == 0 else Constant(power("E", still))
-        return self.times(Germ({grown: factor}), tail)
+        return self.said_real(self.times(Germ({grown: factor}), tail), germ.real)
 
     def near_constant(self, head: str, germ: Germ, args: tuple[Tree, ...] = (), along_reals: bool = False) -> Germ:
         """An analytic function of something that tends to a constant, by its derivatives there. along_reals: the something is
         real. A function that is cut along the real line is analytic along it, on either side of its branch point."""
         center = germ.terms.get(ONE, Constant(0))
-        small = Germ({m: c for m, c in germ.terms.items() if m != ONE}, germ.remainder)
+        small = Germ({m: c for m, c in germ.terms.items() if m != ONE}, germ.remainder, germ.real)
         size = self.size(small)
         if size is not None and order(size[0]) >= 0:
             raise Undecided(head + " of something without a limit")
@@ -408,9 +341,20 @@ class Expander:
 
         before, self.count = self.count, min(self.count, 8)
         try:
-            return self.composed(small, coefficient, bound)
+            found = self.composed(small, coefficient, bound)
         finally:
             self.count = before
+        return self.said_real(found, (along_reals or self.is_real(germ)) and self.real_around(body, center, small))
+
+    def real_around(self, body: Tree, center: Constant, small: Germ) -> bool:
+        """Whether a function is real on the real values that a germ has on the whole range."""
+        size = self.size(small)
+        radius = arb(0) if size is None else size[1] * self.range.supremum(size[0])
+        around = arb(center.ball.real.mid(), (arb(center.ball.real.rad()) + radius).upper())
+        try:
+            return isinstance(evaluate(body, EMPTY.having(VARIABLE, around)), fmpq | arb)
+        except Undecided:
+            return False
 
     def require_analytic(self, body: Tree, ball: acb) -> None:
         """The derivatives of a function may have values across its cut."""
@@ -418,44 +362,6 @@ class Expander:
         if head in CUTS and CUTS[str(head)](ball):
             raise Undecided("a branch cut")
         evaluate(body, EMPTY.having(VARIABLE, ball))  # special functions refuse a ball that straddles their cut
-
-
-def form_of(constant: Constant) -> Form:
-    """A constant as a linear form: rational multiples of trees are told apart."""
-    value = constant.rational()
-    if value is not None:
-        return ((1, value),)
-    tree = constant.tree
-    if is_call(tree, "Times"):
-        factor, rest = fmpq(1), []
-        for part in arguments(tree):
-            one = Constant(part).rational()
-            if one is not None:
-                factor *= one
-            else:
-                rest.append(part)
-        if len(rest) == 1 and not is_call(rest[0], "Times", "Plus"):
-            return tuple((g, c * factor) for g, c in form_of(Constant(rest[0])))
-        return ((times(*sorted(rest, key=str)), factor),)
-    if is_call(tree, "Plus"):
-        total: Form = ()
-        for part in arguments(tree):
-            total = combined(total, form_of(Constant(part)), fmpq(1))
-        return total
-    if is_call(tree, "Log") and len(arguments(tree)) == 1:
-        inner = Constant(arguments(tree)[0]).rational()
-        if inner is not None and inner > 0 and inner.p.bit_length() + inner.q.bit_length() < 80:
-            primes = factorization(inner.p) + [(p, -e) for p, e in factorization(inner.q)]
-            total = ()
-            for p, e in primes:
-                total = combined(total, ((("Log", p), fmpq(e)),), fmpq(1))
-            return total
-    return ((tree, fmpq(1)),)
-
-
-def inverted(tree: Tree) -> Tree:
-    value = Constant(tree).rational()
-    return rational(int(value.q), int(value.p)) if value is not None else power(tree, -1)
 
 
 @lru_cache(maxsize=512)

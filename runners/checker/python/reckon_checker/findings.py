@@ -35,8 +35,8 @@ class Witness:
     def sentence(self) -> str:
         where = ", ".join(equation(name if isinstance(name, str) else show_tree(name), value) for name, value in sorted(self.point.items(), key=str))
         expected, found, off = apart(self.expected, self.found, self.digits)
-        text = f"the sides {expected} and {found} of what is to be an equation differ" if self.sides else f"{expected} is expected, the answer gives {found}"
-        text += f" by {off}" if off and self.sides else f", which is off by {off}" if off else ""
+        text = f"the sides are {expected} and {found}" if self.sides else f"{expected} is expected, the answer gives {found}"
+        text += f", apart by {off}" if off and self.sides else f", which is off by {off}" if off else ""
         if self.place:
             text = f"entry {'.'.join(map(str, self.place))}: {text}"
         heads = [*([f"at {where}"] if where else []), *([self.what] if self.what else [])]

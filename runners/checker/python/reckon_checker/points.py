@@ -101,10 +101,12 @@ class Points:
         if not self.names:
             return [Point({}, "constant")]
         by_region: dict[str, list[Point]] = {}
+        self.undecided: set[str] = set()  # regions of points of which it is not known whether they are admissible
         for point in self._candidates():
             settled = self._settled(point)
             if settled is not None:
                 by_region.setdefault(settled.region, []).append(settled)
+        unseen = self.undecided - set(by_region)
         mixed: list[Point] = []
         while by_region and len(mixed) < MAX_POINTS:
             first = not mixed
@@ -119,6 +121,7 @@ class Points:
         self.missed = any(point.special or point.region not in regions for point in mixed[MAX_POINTS:]) or any(
             point.special for points in by_region.values() for point in points
         )
+        self.missed = self.missed or bool(unseen)
         return mixed[:MAX_POINTS]
 
     def _settled(self, point: Point) -> Point | None:
@@ -131,10 +134,16 @@ class Points:
                         with precision(1024):
                             value = evaluate(expression, env)
                     except (Undecided, Refused):
+                        self.undecided.add(point.region)
                         continue
                     if is_number(value):
                         env = env.having(name, value)
-        if any(name not in env.values for name in self.names) or not self.assumptions.hold(env):
+        if any(name not in env.values for name in self.names):
+            return None
+        admitted = self.assumptions.admit(env)
+        if admitted is None:
+            self.undecided.add(point.region)
+        if not admitted:
             return None
         return Point(dict(env.values), point.region, point.special, point.real)
 

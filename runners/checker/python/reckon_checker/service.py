@@ -40,6 +40,7 @@ from .rules import (
     sums,
     whole_numbers,
 )
+from .values import Undecided
 
 HEADS.update(logic.PROPOSITIONS)
 sys.setrecursionlimit(8000)
@@ -124,6 +125,8 @@ def check(task: dict[str, Any]) -> dict[str, Any]:
         return as_reply(found)
     except tree.Refused as refused:
         return as_reply(Open("unsupported: " + str(refused)))
+    except Undecided as undecided:
+        return as_reply(Open("not decided: " + str(undecided)))
     except RecursionError:
         return as_reply(Open("unsupported: depth"))
     except budget.Spent:

@@ -348,17 +348,30 @@ def elliptic_pi(*args: Value) -> Value:
     return _elliptic_pi(*args) if len(args) == 2 else _elliptic_pi_inc(*args)
 
 
-def principal(phi: acb) -> acb:
-    """Incomplete elliptic integrals are compared in the strip |Re phi| < Pi/2 only: beyond it systems differ."""
-    if not abs(phi.real) < arb.pi() / 2:
+def along_the_line(incomplete: Callable[[acb], acb], complete: Callable[[], acb], phi: acb, *parameters: acb) -> acb:
+    """An incomplete elliptic integral of an amplitude phi with |Re phi| < Pi/2, and of any real one where its integrand is positive, as it is where
+    all parameters are less than 1: from period to period it grows by twice the complete one (DLMF 19.2.10). Elsewhere systems differ."""
+    if abs(phi.real) < arb.pi() / 2:
+        return incomplete(phi)
+    if not phi.imag.is_zero() or not all(p.imag.is_zero() and p.real < 1 for p in parameters):
         raise Undecided("amplitude")
-    return phi
+    ends = [arb(phi.real.lower()), arb(phi.real.upper())]
+    turns = [(end / arb.pi() + arb(fmpq(1, 2))).floor().unique_fmpz() for end in ends]
+    if None in turns:
+        raise Undecided("amplitude")
+    if turns[0] is not None and turns[0] == turns[1]:
+        k = int(turns[0])
+        return incomplete(phi - k * arb.pi()) + 2 * k * complete()
+    low, high = (along_the_line(incomplete, complete, acb(end), *parameters) for end in ends)
+    return acb(low.real.union(high.real))  # it grows with the amplitude
 
 
 _elliptic_e = special("EllipticE", 1, lambda m: m.elliptic_e(), BEYOND_ONE)
-_elliptic_e_inc = special("EllipticE", 2, lambda phi, m: acb.elliptic_e_inc(principal(phi), m), BEYOND_ONE)
+_elliptic_e_inc = special("EllipticE", 2, lambda phi, m: along_the_line(lambda u: acb.elliptic_e_inc(u, m), m.elliptic_e, phi, m), BEYOND_ONE)
 _elliptic_pi = special("EllipticPi", 2, acb.elliptic_pi, BEYOND_ONE)
-_elliptic_pi_inc = special("EllipticPi", 3, lambda n, phi, m: acb.elliptic_pi_inc(n, principal(phi), m), BEYOND_ONE)
+_elliptic_pi_inc = special(
+    "EllipticPi", 3, lambda n, phi, m: along_the_line(lambda u: acb.elliptic_pi_inc(n, u, m), lambda: acb.elliptic_pi(n, m), phi, n, m), BEYOND_ONE
+)
 _lerch = special("LerchPhi", 3, lambda s, a, z: z.lerch_phi(s, a), BEYOND_ONE)
 _laguerre3 = special("LaguerreL", 3, lambda n, a, x: x.laguerre_l(n, a), NEGATIVE)
 _laguerre2 = special("LaguerreL", 2, lambda n, x: x.laguerre_l(n), NEGATIVE)
@@ -445,7 +458,7 @@ OF_NUMBERS: dict[str, Function] = {
     "AiryBiPrime": special("AiryBiPrime", 1, lambda z: z.airy_bi(1), real=True),
     "EllipticK": special("EllipticK", 1, lambda m: m.elliptic_k(), BEYOND_ONE),
     "EllipticE": elliptic_e,
-    "EllipticF": special("EllipticF", 2, lambda phi, m: acb.elliptic_f(principal(phi), m), BEYOND_ONE),
+    "EllipticF": special("EllipticF", 2, lambda phi, m: along_the_line(lambda u: acb.elliptic_f(u, m), m.elliptic_k, phi, m), BEYOND_ONE),
     "EllipticPi": elliptic_pi,
     "LegendreP": special("LegendreP", 2, lambda n, x: x.legendre_p(n), FROM_MINUS_ONE),
     "LegendreQ": special("LegendreQ", 2, lambda n, x: x.legendre_q(n), ((float("-inf"), float("inf")),)),

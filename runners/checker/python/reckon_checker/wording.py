@@ -1,5 +1,6 @@
 """Values as text that is true as it stands: an integer and a fraction are exact, of a decimal (1.50, 2., 3*^-5) the last digit is right to
-one unit, (1.5 \u00b1 0.2) is within the radius. No digit is left out of an exact number: one that is long is written as a decimal.
+one unit, of which fewer than two digits are known is said between what it lies. A part that is less than a unit of the last digit of the other is
+left out. No digit is left out of an exact number: one that is long is written as a decimal.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ GUARD_BITS, READING_BITS, MOST_BITS = 64, 500, 60_000
 EXACT_POWER = 400
 
 DECIMAL = r"-?\d+(?:\.\d*)?(?:\*\^-?\d+)?"
-REAL = re.compile(rf"(-?\d+/\d+)|({DECIMAL})|\(({DECIMAL}) \u00b1 ({DECIMAL})\)")
+REAL = re.compile(rf"\(?(?:(-?\d+/\d+)|({DECIMAL})|between ({DECIMAL}) and ({DECIMAL}))\)?")
 COMPLEX = re.compile(r"(.+?)(?: ([+-]) (\S+|\(.*\))\*I)?")
 
 
@@ -54,17 +55,19 @@ def styled(value: Value, style: Style) -> str:
         return _real(re, style)
     if (isinstance(re, arb) and re.is_zero()) or (isinstance(re, fmpq) and re == 0):
         return _real(im, style) + "*I"
-    if isinstance(re, arb) and isinstance(im, arb) and im.contains(0) and im.abs_upper() < re.abs_lower() * arb(10) ** -style.digits:
-        return _real(re, style)  # less than the digits that are shown
-    imaginary = _real(im, style)
-    return _real(re, style) + (" - " + imaginary[1:] if imaginary.startswith("-") else " + " + imaginary) + "*I"
+    if isinstance(re, arb) and isinstance(im, arb):
+        for part, other, unit in ((re, im, ""), (im, re, "*I")):
+            if other.contains(0) and (text := _real(part, style)) and _below(other, text):
+                return (f"({text})" if unit and text.startswith("between") else text) + unit
+    first, imaginary = (f"({text})" if text.startswith("between") else text for text in (_real(re, style), _real(im, style)))
+    return first + (" - " + imaginary[1:] if imaginary.startswith("-") else " + " + imaginary) + "*I"
 
 
 def equation(name: str, value: Value) -> str:
     """name = value, with another sign where an exact number is rounded."""
     text = show(value, 40 if is_exact(value) else 20)
-    sign = "\u2248" if is_exact(value) and not _written_out(value) else "="
-    return f"{name} {sign} {text}"
+    sign = "\u2248 " if is_exact(value) and not _written_out(value) else "" if text.startswith("between") else "= "
+    return f"{name} {sign}{text}"
 
 
 def apart(left: Value, right: Value, least: int = 20) -> tuple[str, str, str]:
@@ -88,6 +91,19 @@ def upwards(size: arb) -> str:
     return _language((arb(size.upper()) * (1 + BEYOND)).str(6, radius=False))
 
 
+def _end(value: arb, way: int) -> str:
+    """Six digits of an end of an interval that lies not inside it."""
+    if value.is_zero():
+        return "0"
+    return _language((value * (1 + way * (1 if value > 0 else -1) * BEYOND)).str(6, radius=False))
+
+
+def _below(part: arb, text: str) -> bool:
+    """Whether a part is less than a unit of the last digit of the other one, which is shown."""
+    other = _read_real(text)
+    return other is not None and bool(part.abs_upper() < arb(other.rad()) / 2)
+
+
 def downwards(size: arb) -> str:
     """Six digits of a size that is not larger."""
     return _language((arb(size.lower()) * (1 - BEYOND)).str(6, radius=False))
@@ -104,7 +120,7 @@ def told_apart(a: str, b: str) -> bool:
 def read_back(text: str) -> acb | None:
     """The numbers of which a text of show is true; None where it is no number."""
     if text.endswith("*I") and (alone := _read_real(text[:-2])) is not None:
-        return acb(0, alone)
+        return acb(arb(0, alone.rad()), alone)
     match = COMPLEX.fullmatch(text)
     if match is None:
         return None
@@ -122,14 +138,14 @@ def _read_real(text: str) -> arb | None:
     match = REAL.fullmatch(text)
     if match is None:
         return None
-    fraction, decimal, middle, radius = match.groups()
+    fraction, decimal, low, high = match.groups()
     with precision(READING_BITS):
         if fraction:
             return arb(exact(Fraction(fraction)))
         if decimal:
             value, unit = _digits(decimal)
             return value + arb(0, unit.upper()) if "." in decimal or "^" in decimal else value
-        return _digits(middle)[0] + arb(0, _digits(radius)[0].upper())
+        return _digits(low)[0].union(_digits(high)[0])
 
 
 def _digits(text: str) -> tuple[arb, arb]:
@@ -162,7 +178,7 @@ def _real(value: fmpq | arb, style: Style) -> str:
     text = value.str(style.digits, radius=False)
     if "+/-" in text or text.startswith(("0e", "-0e")) or (not value.is_exact() and value.rel_accuracy_bits() < FEW_BITS):
         # The digits alone would say more than is known.
-        return f"({_language(value.mid().str(9, radius=False))} \u00b1 {upwards(arb(value.rad()))})"
+        return f"between {_end(arb(value.lower()), -1)} and {_end(arb(value.upper()), 1)}"
     return _rounded(value, style.digits, value.fmpq() if value.is_exact() and not style.padded and abs(value.man_exp()[1]) < GUARD_BITS**2 else None)
 
 

@@ -22,9 +22,10 @@ def decimal(text: str) -> Interval:
 
 
 def real(text: str) -> Interval:
-    if text.startswith("("):
-        middle, radius = text[1:-1].split(" \u00b1 ")
-        return decimal(middle)[0], decimal(radius)[0]
+    text = text.removeprefix("(").removesuffix(")")
+    if text.startswith("between "):
+        low, high = (decimal(end)[0] for end in text.removeprefix("between ").split(" and "))
+        return (low + high) / 2, (high - low) / 2
     if "/" in text:
         return Fraction(text), Fraction(0)
     return decimal(text)
@@ -32,12 +33,13 @@ def real(text: str) -> Interval:
 
 def read(text: str) -> tuple[Interval, Interval]:
     """The real and the imaginary part of a number as a stranger reads it."""
-    found = re.fullmatch(r"(\([^)]*\)|[^ ()]+?)(?: ([+-]) (\([^)]*\)|[^ ()]+)\*I|(\*I))?", text)
+    found = re.fullmatch(r"(\([^)]*\)|between \S+ and \S+?|[^ ()]+?)(?: ([+-]) (\([^)]*\)|[^ ()]+)\*I|(\*I))?", text)
     assert found, text
     first, sign, second, only = found.groups()
     none = (Fraction(0), Fraction(0))
     if only:
-        return none, real(first)
+        middle, radius = real(first)
+        return (none[0], radius), (middle, radius)
     if second is None:
         middle, radius = real(first)
         return (middle, radius), (Fraction(0), radius)  # a part that is below the digits shown is left out

@@ -17,7 +17,7 @@ from .. import budget
 from ..agreement import Claim, survey
 from ..arithmetic import divide, power
 from ..assumptions import Assumptions
-from ..calculus import expand_d
+from ..calculus import differentiate, expand_d
 from ..critical import ORDERED
 from ..evaluation import evaluate
 from ..findings import Open, Refuted, Residual, Statement, Supported, Verified
@@ -26,9 +26,10 @@ from ..parameters import leaves_out
 from ..points import Name, Point, environment
 from ..reality import on_reals
 from ..sides import JUMPING, continuous
-from ..tree import Refused, Tree, free_symbols, is_call, walk
+from ..sought import Absent, Unseen
+from ..tree import Refused, Tree, arguments, free_symbols, is_call, walk
 from ..values import ONE, Comparison, NonValue, Relation, Undecided, Value, compare, is_number, is_zero, precision
-from . import finite, identities, leaps, real_logarithms
+from . import continuity, finite, identities, real_logarithms, superfluous
 
 MAX_DIFFERENCES = 400
 KEPT_BITS, LEAST_AGREED = 128, 3
@@ -60,7 +61,7 @@ def check(task: dict[str, Any], seed: int) -> Residual:
         return Supported()
     variables = task.get("variables") or []
     if isinstance(found, Verified | Supported):
-        found = unless_it_leaps(found, claims, answers, conditions=list(assumptions.conditions), variables=variables, seed=seed)
+        found = unless_it_leaps(found, claims, conditions=list(assumptions.conditions), variables=variables, seed=seed)
     if isinstance(found, Refuted | Open):
         return found
     if isinstance(found, Verified) and jumping and not (len(variables) == 1 and all(continuous(answer, variables[0]) for answer in answers)):
@@ -77,23 +78,48 @@ def check(task: dict[str, Any], seed: int) -> Residual:
     return found
 
 
-def unless_it_leaps(
-    found: Verified | Supported, claims: list[Claim], answers: list[Tree], *, conditions: list[Tree], variables: list[str], seed: int
-) -> Residual:
+def unless_it_leaps(found: Verified | Supported, claims: list[Claim], *, conditions: list[Tree], variables: list[str], seed: int) -> Residual:
     """What a jump says: the antiderivative of a plain integrand has none. For others, such as
     1/(2 + Cos[x]), formulas that jump are in use, and the residual says so; where they do because of terms that add up to a
-    step, nothing is verified."""
-    if len(claims) != 1 or len(variables) != 1:
+    step, nothing is verified. Nor is where not every place was seen at which the answer may jump."""
+    asked = continuity.Asked(where_real=found.residual in (real_logarithms.WHERE_THE_ROOT_IS, WHERE_THE_INTEGRAND_IS))
+    exact, notes = True, []
+    for integrand, answer in entries(claims):
+        for name in variables:
+            rate = integrand if len(variables) == 1 else rate_of(answer, name)
+            sought = continuity.jumps(rate, answer, name, conditions, seed=seed, asked=asked) if rate is not None else Unseen("a derivative")
+            if isinstance(sought, Unseen):
+                return Supported(sought.why)
+            if isinstance(sought, Absent):
+                exact = exact and sought.exact
+                continue
+            if continuity.plain(rate, name):  # type: ignore[arg-type]
+                return Refuted(Statement(sought.what.sentence(), exact=False))
+            if isinstance(found, Supported) or not isinstance(superfluous.superfluous(answer, name), Absent):
+                return Supported("the answer jumps: " + sought.what.sentence())
+            notes.append(sought.what.sentence())
+    if isinstance(found, Supported):
         return found
-    integrand, name = claims[0][0], variables[0]
-    leap = leaps.found(integrand, answers[0], name, conditions, seed)
-    if leap is None:
-        return found
-    if leaps.plain(integrand, name):
-        return Refuted(Statement(leap.sentence(), exact=False))
-    if isinstance(found, Supported) or leaps.superfluous(answers[0], name):
-        return Supported("the answer jumps: " + leap.sentence())
-    return Verified(found.exact, f"{found.residual} where the answer does not jump: {leap.sentence()}")
+    return Verified(found.exact and exact, f"{found.residual} where the answer does not jump: {notes[0]}" if notes else found.residual)
+
+
+def rate_of(answer: Tree, name: str) -> Tree | None:
+    try:
+        return differentiate(answer, name)
+    except Refused:
+        return None
+
+
+def entries(claims: list[Claim]) -> list[Claim]:
+    """Integrands with their antiderivatives, those in lists one by one."""
+    found: list[Claim] = []
+    for left, right in claims:
+        answer = answer_of(right)
+        if is_call(left, "List") and is_call(answer, "List") and len(arguments(left)) == len(arguments(answer)):
+            found += entries(list(zip(arguments(left), arguments(answer), strict=True)))
+        else:
+            found.append((left, answer))
+    return found
 
 
 def ordered(node: Tree, names: Iterable[str]) -> bool:
@@ -135,12 +161,12 @@ def where_real(claims: list[Claim], assumptions: Assumptions, seed: int) -> Resi
     """Formulas of which the real values are meant: whether the derivative is the integrand at all real values of the symbols at which
     the integrand is real. What the answer is there does not count: a constant may be complex."""
 
-    def real_integrand(point: Point) -> bool:
+    def real_integrand(point: Point) -> bool | None:
         try:
             with precision(KEPT_BITS):
                 return all(isinstance(evaluate(left, environment(point)), fmpq | arb) for left, _ in claims)
         except (Undecided, Refused):
-            return False
+            return None
 
     seen = survey(claims, assumptions, seed, real=True, printed=True, keep=real_integrand, enough_differences=1)
     agreed = sum(region.agree for region in seen.regions.values())

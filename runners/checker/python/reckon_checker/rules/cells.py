@@ -253,18 +253,20 @@ class Cells:
                 return node[0] in ("Equal", "LessEqual", "GreaterEqual")
             if self.solving and node[0] in ORDERS and len(parts) == 2:
                 kinds = [self._kind(part, point) for part in parts if self.name in free_symbols(part)]
+                if None in kinds:
+                    return None
                 if "not real" in kinds:
                     return False  # an order holds of real numbers only
                 if "none" in kinds:
                     return "none"
         return self._evaluated(node, point)
 
-    def _kind(self, side: Tree, point: Number) -> str:
-        """Whether a side of a comparison has a value that is not real, or none."""
+    def _kind(self, side: Tree, point: Number) -> str | None:
+        """Whether a side of a comparison has a value that is not real, or none; None where that is not decided."""
         try:
             value = evaluate(side, Environment({self.name: point}))
         except Undecided:
-            return ""
+            return None
         if isinstance(value, NonValue):
             return "not real" if value.kind in (Kind.INFINITY, Kind.COMPLEX_INFINITY) else "none"
         return "not real" if isinstance(value, Gaussian) or (isinstance(value, acb) and not value.imag.contains(0)) else ""

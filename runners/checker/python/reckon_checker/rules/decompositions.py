@@ -8,7 +8,7 @@ from itertools import pairwise
 from ..findings import Open, Residual, Verified
 from ..normal import proves_equal, proves_zero
 from ..tree import Tree, arguments, free_symbols, is_call, minus, plus, power, times
-from .properties import Case, Rows, all_of, as_tree, dotted, entrywise, fits, generic_rank_at_least, rows_of, sign_of, starred, unit, wrong
+from .properties import Case, Rows, all_of, as_tree, dotted, fits, generic_rank_at_least, rows_of, sign_of, starred, unit, wrong
 
 
 def factors(answer: Tree, count: int) -> list[Rows] | None:
@@ -23,9 +23,9 @@ def below(rows: Rows, diagonals: int = 0) -> list[tuple[Tree, Tree]]:
     return [(entry, 0) for i, row in enumerate(rows) for j, entry in enumerate(row) if j < i - diagonals]
 
 
-def unitary(rows: Rows, case: Case) -> Residual:
+def unitary(rows: Rows, case: Case, name: str) -> Residual:
     """The columns are orthonormal."""
-    return case.claims(entrywise(dotted(starred(rows), rows), unit(len(rows[0]))))
+    return case.equal(dotted(starred(rows), rows), unit(len(rows[0])), f"{name}*.{name} == 1")
 
 
 def qr(matrix: Rows, answer: Tree, case: Case) -> Residual:
@@ -38,9 +38,9 @@ def qr(matrix: Rows, answer: Tree, case: Case) -> Residual:
         return wrong("the factors have shapes whose product is not of the matrix's")
     return all_of(
         [
-            lambda: case.claims(entrywise(dotted(starred(q), r), matrix)),
-            lambda: case.claims(below(r)),
-            lambda: unitary(starred(q), case),
+            lambda: case.equal(dotted(starred(q), r), matrix, "q*.r == m"),
+            lambda: case.claims(below(r), "r below its diagonal == 0"),
+            lambda: unitary(starred(q), case, "q"),
         ]
     )
 
@@ -57,10 +57,10 @@ def singular_values(matrix: Rows, answer: Tree, case: Case) -> Residual:
     off = [(entry, 0) for i, row in enumerate(w) for j, entry in enumerate(row) if i != j]
     return all_of(
         [
-            lambda: case.claims(entrywise(dotted(u, w, starred(v)), matrix)),
-            lambda: case.claims([(a, b) for a, b in off]),
-            lambda: unitary(u, case),
-            lambda: unitary(v, case),
+            lambda: case.equal(dotted(u, w, starred(v)), matrix, "u.w.v* == m"),
+            lambda: case.claims([(a, b) for a, b in off], "w off its diagonal == 0"),
+            lambda: unitary(u, case, "u"),
+            lambda: unitary(v, case, "v"),
             lambda: descending(diagonal),
         ]
     )
@@ -100,14 +100,14 @@ def similar(matrix: Rows, answer: Tree, case: Case, shape: Callable[[Rows], Resi
     q, t = found
     if not fits(q, matrix) or not fits(t, matrix) or len(matrix) != len(matrix[0]):
         return wrong("the factors are not of the matrix's shape")
-    return all_of([lambda: case.claims(entrywise(dotted(q, t, starred(q)), matrix)), lambda: shape(t), lambda: unitary(q, case)])
+    return all_of([lambda: case.equal(dotted(q, t, starred(q)), matrix, "q.t.q* == m"), lambda: shape(t), lambda: unitary(q, case, "q")])
 
 
 def schur(matrix: Rows, answer: Tree, case: Case) -> Residual:
     """t is upper triangular, but for blocks of two rows with eigenvalues that are not real."""
 
     def triangular(t: Rows) -> Residual:
-        return all_of([lambda: case.claims(below(t, 1)), lambda: blocks(t, case)])
+        return all_of([lambda: case.claims(below(t, 1), "t below its second diagonal == 0"), lambda: blocks(t, case)])
 
     return similar(matrix, answer, case, triangular)
 
@@ -116,7 +116,7 @@ def blocks(t: Rows, case: Case) -> Residual:
     entries = [t[i + 1][i] for i in range(len(t) - 1)]
     real = all(sign_of(entry) not in (None, 2) for row in t for entry in row)
     if not real:
-        return case.claims([(entry, 0) for entry in entries])
+        return case.claims([(entry, 0) for entry in entries], "t below its diagonal == 0")
     inside = False
     for i, entry in enumerate(entries):
         if sign_of(entry) == 0:
@@ -133,7 +133,7 @@ def blocks(t: Rows, case: Case) -> Residual:
 
 
 def hessenberg(matrix: Rows, answer: Tree, case: Case) -> Residual:
-    return similar(matrix, answer, case, lambda h: case.claims(below(h, 1)))
+    return similar(matrix, answer, case, lambda h: case.claims(below(h, 1), "h below its second diagonal == 0"))
 
 
 def jordan(matrix: Rows, answer: Tree, case: Case) -> Residual:
@@ -147,8 +147,8 @@ def jordan(matrix: Rows, answer: Tree, case: Case) -> Residual:
     off = [(entry, 0) for i, row in enumerate(j) for k, entry in enumerate(row) if k not in (i, i + 1)]
     return all_of(
         [
-            lambda: case.claims(entrywise(dotted(matrix, s), dotted(s, j))),
-            lambda: case.claims([(a, b) for a, b in off]),
+            lambda: case.equal(dotted(matrix, s), dotted(s, j), "m.s == s.j"),
+            lambda: case.claims([(a, b) for a, b in off], "j off its two diagonals == 0"),
             lambda: jordan_blocks(j, case),
             lambda: invertible(s, case),
         ]
@@ -162,11 +162,11 @@ def jordan_blocks(j: Rows, case: Case) -> Residual:
             continue
         if proves_equal(entry, 1):
             if not proves_equal(j[i][i], j[i + 1][i + 1]):
-                found = case.claims([(j[i][i], j[i + 1][i + 1])])
+                found = case.claims([(j[i][i], j[i + 1][i + 1])], f"the diagonal of j in rows {i + 1} and {i + 2}, in one block")
                 if not isinstance(found, Verified):
                     return found
             continue
-        one = case.claims([(entry, 1)])
+        one = case.claims([(entry, 1)], "j beside its diagonal == 1")
         return (
             wrong(f"{i + 1} and {i + 2}: beside the diagonal of a Jordan form stands 0 or 1")
             if not free_symbols(entry) and not isinstance(one, Open | Verified)
@@ -178,7 +178,7 @@ def jordan_blocks(j: Rows, case: Case) -> Residual:
 def invertible(s: Rows, case: Case) -> Residual:
     if generic_rank_at_least(s, case) == len(s):
         return Verified(exact=True)
-    zero = case.claims([(("Det", as_tree(s)), 0)])
+    zero = case.claims([(("Det", as_tree(s)), 0)], "Det[s] == 0")
     return wrong("the first factor has no inverse") if isinstance(zero, Verified) and zero.exact else Open("whether the first factor has an inverse")
 
 
@@ -190,8 +190,8 @@ def cholesky(matrix: Rows, answer: Tree, case: Case) -> Residual:
         return wrong("the factor is not of the matrix's shape")
     return all_of(
         [
-            lambda: case.claims(entrywise(dotted(starred(u), u), matrix)),
-            lambda: case.claims(below(u)),
+            lambda: case.equal(dotted(starred(u), u), matrix, "u*.u == m"),
+            lambda: case.claims(below(u), "u below its diagonal == 0"),
             lambda: positive([u[i][i] for i in range(len(u))]),
         ]
     )
@@ -212,7 +212,7 @@ def lu(matrix: Rows, answer: Tree, case: Case) -> Residual:
     inner = min(height, width)
     lower = tuple(tuple(packed[i][j] if j < i else int(i == j) for j in range(inner)) for i in range(height))
     upper = tuple(tuple(packed[i][j] if j >= i else 0 for j in range(width)) for i in range(inner))
-    found = case.claims(entrywise(dotted(lower, upper), tuple(matrix[k - 1] for k in places)))
+    found = case.equal(dotted(lower, upper), tuple(matrix[k - 1] for k in places), "l.u == m[[p]]")
     return Open("the condition number is not looked at") if isinstance(found, Verified) and parts[2] != 1 else found
 
 

@@ -17,9 +17,12 @@ from ..calculus import applied, differentiate
 from ..evaluation import Environment, evaluate
 from ..findings import Open, Refuted, Residual, Statement, Supported, Verified
 from ..normal import proves_zero
+from ..sought import Absent, Found, Sought, Unseen
 from ..tree import Refused, Tree, arguments, free_symbols, is_call, minus, replace, walk
 from ..values import Undecided
 from . import amplitudes, boundary, branches, families, finite, general_integrals
+from .breaks import single_valued
+from .continuity import Leap
 from .derivatives_named import function_of, written_out
 from .families import branchless
 from .jacobian import determinant, nonzero, rank_at_points
@@ -58,11 +61,15 @@ def judged(problem: Problem) -> Residual:
             return state
     if any(isinstance(state, Supported) for state in states) or problem.recurrence:
         return Supported()
+    sought = problem.jumps()
+    if isinstance(sought, Found):
+        return Open("the formula jumps: " + sought.what.sentence())
     if isinstance(completeness, Verified):
-        if not problem.unbroken():
-            return Open("the formula jumps, or that it does not is not proved")
-        return Verified(all(isinstance(state, Verified) and state.exact for state in states), completeness.residual)
-    return Open("the formula jumps") if problem.jumps() else Supported()
+        if isinstance(sought, Unseen):
+            return Open("whether the formula jumps: " + sought.why)
+        exact = sought.exact and all(isinstance(state, Verified) and state.exact for state in states)
+        return Verified(exact, completeness.residual)
+    return Supported()
 
 
 class Problem(PutIn):
@@ -175,25 +182,28 @@ class Problem(PutIn):
             return False
         return amplitudes.all_real_ones(applied(s[self.names[0]], (self.variables[0],)), self.constants(s), self.variables[0])
 
-    def unbroken(self) -> bool:
-        """Whether the functions do not jump where the equations are regular (unbroken.py)."""
-        answers = self.answers()
-        return answers is not None and all(one.unbroken() for one in answers)
+    def jumps(self) -> Sought[Leap]:
+        """A jump of the functions where the equations are regular (unbroken.py)."""
+        if len(self.variables) > 1:
+            bodies = [applied(function, tuple(self.variables)) for s in self.solutions for function in s.values()]
+            return Absent() if all(single_valued(body, x) for body in bodies for x in self.variables) else Unseen("functions of several variables")
+        exact = True
+        for one in self.answers():
+            found = one.jumps()
+            if not isinstance(found, Absent):
+                return found
+            exact = exact and found.exact
+        return Absent(exact)
 
-    def jumps(self) -> bool:
-        return any(one.jumps() for one in self.answers() or [])
-
-    def answers(self) -> list[Answer] | None:
+    def answers(self) -> list[Answer]:
         """The solutions in one variable, for a look at their jumps."""
-        if len(self.variables) != 1:
-            return []
-        orders = self.orders()
+        orders = self.orders() if len(self.variables) == 1 else None
         if orders is None:
-            return None
+            return []  # nothing says how many solutions there are
         x = self.variables[0]
         nodes = [self._symbols(minus(*arguments(e))) for e in self.general]
         tops = [f"{name}${orders[name][1]}" for name in self.names]
-        return [Answer({name: (applied(s[name], (x,)), orders[name][1]) for name in self.names}, nodes, tops, x) for s in self.solutions]
+        return [Answer({name: (applied(s[name], (x,)), orders[name][1]) for name in self.names}, nodes, tops, x, self.seed) for s in self.solutions]
 
     def nothing_cancels(self, orders: dict[str, tuple[int, int]]) -> bool:
         """Whether no function of the lower derivatives makes the factor of the highest one and the rest zero together, as y does in y y' == y."""

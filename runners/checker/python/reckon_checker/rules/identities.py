@@ -78,7 +78,8 @@ def judged(task: dict[str, Any], seed: int) -> Residual:
     proved = budget.attempted(lambda: proves(claims, assumptions, bool(task.get("real")))) or (decimals(claims) and equal_numbers(claims))
     if proved and not any(is_call(part, *AT_ZERO) for claim in claims for side in claim for part in walk(side)):
         return Verified(exact=True)
-    words = Words(task.get("each") or (), bool(task.get("sides")))
+    sides = bool(task.get("sides"))
+    words = Words(task.get("each") or ([brief(("Equal", *claim), 160) for claim in claims] if sides else ()), sides)
     seen = survey(claims, assumptions, seed, real=bool(task.get("real")), printed=True, words=words)
     if any(right == "Indeterminate" for _, right in claims):
         return undefined_answer(seen)

@@ -227,7 +227,7 @@ def refined(p: acb_poly, root: acb) -> acb:
         step = middle - p(middle) / below
         if root.imag.is_zero():
             step = acb(step.real)
-        if not step.overlaps(root) or not float(step.rad()) < float(root.rad()) / 2:
+        if not step.overlaps(root) or not arb(step.rad()) * 2 < arb(root.rad()):
             break
         root = step
     return root

@@ -6,26 +6,22 @@ from collections.abc import Callable
 from itertools import combinations
 from typing import Any
 
-from flint import acb_mat, fmpq, fmpq_mat, fmpq_poly
+from flint import fmpq, fmpq_mat, fmpq_poly
 
 from .. import machine
 from ..agreement import CHOOSING
-from ..calculus import differentiate
-from ..deciding import SCHEDULE
-from ..evaluation import evaluate
 from ..findings import Open, Refuted, Residual, Supported, Verified
-from ..tree import Refused, Tree, arguments, exactly, free_symbols, is_call, kept_by_machines, plus, reals, replace, times, walk
-from ..values import Undecided, complex_ball, is_number, precision
+from ..tree import Tree, arguments, brief, exactly, is_call, kept_by_machines, plus, reals, times, walk
 from ..wording import show
 from . import decimal_matrices, eigenvalues_of_numbers
 from .decompositions import DECOMPOSITIONS
+from .matrix_powers import power
 from .properties import (
     Case,
     Rows,
     all_of,
     as_tree,
     dotted,
-    entrywise,
     exact_rows,
     fits,
     generic_rank_at_least,
@@ -125,7 +121,8 @@ def eigenvalues(matrix: Rows, answer: Tree, case: Case) -> Residual:
         return wrong(f"a matrix of {len(matrix)} rows has {len(matrix)} eigenvalues, the answer {len(values)}")
     if len(matrix) > MAX_ROWS:
         return Open("too large")
-    return case.claims(list(zip(characteristic(matrix), symmetric_functions(values), strict=True)))
+    names = [f"elementary symmetric function {k} of the eigenvalues, by the characteristic polynomial and by the answer" for k in range(1, len(values) + 1)]
+    return case.claims(list(zip(characteristic(matrix), symmetric_functions(values), strict=True)), names)
 
 
 def some_eigenvalues(matrix: Rows, answer: Tree, case: Case, count: int) -> Residual:
@@ -133,7 +130,7 @@ def some_eigenvalues(matrix: Rows, answer: Tree, case: Case, count: int) -> Resi
     values = arguments(answer)
     if len(values) > len(matrix) or any(is_call(value, "List") for value in values):
         return Open("shape")
-    found = case.claims([(characteristic_at(matrix, value), 0) for value in values])
+    found = case.claims([(characteristic_at(matrix, value), 0) for value in values], [f"Det[m - v] == 0 for v = {brief(value, 80)}" for value in values])
     rational = exact_rows(matrix)
     if rational is not None and len(rational) == len(rational[0]) <= MAX_ROWS and not isinstance(found, Refuted):
         return eigenvalues_of_numbers.first_ones(rational, values, count, found)
@@ -161,11 +158,13 @@ def eigenvectors(matrix: Rows, answer: Tree, case: Case) -> Residual:
     if not proper:
         return wrong("every matrix has an eigenvector, the answer has none")
     claims: list[tuple[Tree, Tree]] = []
+    names: list[str] = []
     for vector in proper:
         image = tuple(row[0] for row in dotted(matrix, tuple((entry,) for entry in vector)))
         for i, j in combinations(range(len(vector)), 2):
             claims.append((times(image[i], vector[j]), times(image[j], vector[i])))
-    return all_of([lambda: case.claims(claims), lambda: independent(proper, case), lambda: all_directions(matrix, len(proper), case)])
+            names.append(f"entries {i + 1} and {j + 1} of m.v, which is to be a multiple of v = {brief(('List', *vector), 120)}")
+    return all_of([lambda: case.claims(claims, names), lambda: independent(proper, case), lambda: all_directions(matrix, len(proper), case)])
 
 
 def independent(vectors: Rows, case: Case) -> Residual:
@@ -178,7 +177,7 @@ def independent(vectors: Rows, case: Case) -> Residual:
     if len(vectors) <= len(vectors[0]) <= 4:
         chosen = list(combinations(range(len(vectors[0])), len(vectors)))
         minors = [(determinant(tuple(tuple(row[j] for j in columns) for row in vectors)), 0) for columns in chosen]
-        found_zero = case.claims([(left, right) for left, right in minors])
+        found_zero = case.claims([(left, right) for left, right in minors], "a minor of the vectors")
         if isinstance(found_zero, Verified) and found_zero.exact:
             return wrong("the vectors depend on each other")
     return Open("independence")
@@ -221,11 +220,13 @@ def eigensystem(matrix: Rows, answer: Tree, case: Case) -> Residual:
         if len(rows) != len(arguments(values)):
             return wrong("as many vectors as values are wanted")
         claims: list[tuple[Tree, Tree]] = []
+        names: list[str] = []
         for value, vector in zip(arguments(values), rows, strict=True):
             if not is_zero_vector(vector):
                 image = dotted(matrix, tuple((entry,) for entry in vector))
                 claims += [(row[0], times(value, entry)) for row, entry in zip(image, vector, strict=True)]
-        return case.claims(claims)
+                names += [f"entry {i} of m.v == {brief(value, 80)} v for v = {brief(('List', *vector), 120)}" for i in range(1, len(vector) + 1)]
+        return case.claims(claims, names)
 
     return all_of([lambda: eigenvalues(matrix, values, case), images, lambda: eigenvectors(matrix, vectors, case)])
 
@@ -254,7 +255,7 @@ def null_space(matrix: Rows, answer: Tree, case: Case) -> Residual:
         return Verified(exact=True) if len(vectors) + least == width else Open("the dimension of the null space")
 
     def kernel() -> Residual:
-        return case.claims([(entry, 0) for row in dotted(matrix, transposed(vectors)) for entry in row])
+        return case.equal(dotted(matrix, transposed(vectors)), tuple((0,) * len(vectors) for _ in matrix), "m.v == 0, a column for each vector v")
 
     if not vectors:
         return complete()
@@ -279,7 +280,7 @@ def rank(matrix: Rows, answer: Tree, case: Case) -> Residual:
     minors = minors_of(matrix, least + 1)
     if minors is None:
         return Open("the rank")
-    found_zero = case.claims([(minor, 0) for minor in minors])
+    found_zero = case.claims([(minor, 0) for minor in minors], "a minor")
     if isinstance(found_zero, Verified) and found_zero.exact:
         return Verified(exact=True) if least == answer else wrong(f"every minor of {least + 1} rows is zero")
     return Open("the rank")
@@ -300,7 +301,7 @@ def inverse(matrix: Rows, answer: Tree, case: Case) -> Residual:
         return Open("the answer is not written out")
     if not fits(rows, matrix):
         return wrong("the answer has another shape than the matrix")
-    return case.claims(entrywise(dotted(matrix, rows), unit(len(matrix))))
+    return case.equal(dotted(matrix, rows), unit(len(matrix)), "m.x == 1")
 
 
 def linear_solve(matrix: Rows, answer: Tree, right: Tree, case: Case) -> Residual:
@@ -320,7 +321,7 @@ def linear_solve(matrix: Rows, answer: Tree, right: Tree, case: Case) -> Residua
         return Open("shape")
     if len(x[0]) != len(b[0]):
         return wrong("the answer has another shape than the right-hand side")
-    return case.claims(entrywise(dotted(matrix, x), b))
+    return case.equal(dotted(matrix, x), b, "m.x == b")
 
 
 def solvable(matrix: Rows, b: Rows) -> bool:
@@ -341,7 +342,7 @@ def least_squares(matrix: Rows, answer: Tree, right: Tree, case: Case) -> Residu
         return Open("shape")
     star = starred(matrix)
     left = dotted(star, dotted(matrix, tuple((entry,) for entry in x)))
-    return case.claims(entrywise(left, dotted(star, tuple((entry,) for entry in b))))
+    return case.equal(left, dotted(star, tuple((entry,) for entry in b)), "m*.m.x == m*.b")
 
 
 def pseudo_inverse(matrix: Rows, answer: Tree, case: Case) -> Residual:
@@ -352,8 +353,13 @@ def pseudo_inverse(matrix: Rows, answer: Tree, case: Case) -> Residual:
     if not fits(x, transposed(matrix)):
         return wrong("the answer has another shape than the transpose")
     ax, xa = dotted(matrix, x), dotted(x, matrix)
-    claims = entrywise(dotted(ax, matrix), matrix) + entrywise(dotted(xa, x), x) + entrywise(starred(ax), ax) + entrywise(starred(xa), xa)
-    return case.claims(claims)
+    pairs = [
+        (dotted(ax, matrix), matrix, "m.x.m == m"),
+        (dotted(xa, x), x, "x.m.x == x"),
+        (starred(ax), ax, "(m.x)* == m.x"),
+        (starred(xa), xa, "(x.m)* == x.m"),
+    ]
+    return all_of([lambda left=left, right=right, what=what: case.equal(left, right, what) for left, right, what in pairs])  # type: ignore[misc]
 
 
 def adjugate(matrix: Rows, answer: Tree, case: Case) -> Residual:
@@ -368,7 +374,8 @@ def adjugate(matrix: Rows, answer: Tree, case: Case) -> Residual:
         for j in range(n):
             minor = determinant(tuple(tuple(matrix[p][q] for q in range(n) if q != i) for p in range(n) if p != j))
             claims.append((minor if (i + j) % 2 == 0 else times(-1, minor), rows[i][j]))
-    return case.claims(claims)
+    names = [f"the cofactor and the answer in row {i}, column {j}" for i in range(1, n + 1) for j in range(1, n + 1)]
+    return case.claims(claims, names)
 
 
 def row_reduce(matrix: Rows, answer: Tree, case: Case) -> Residual:
@@ -395,7 +402,7 @@ def row_reduce(matrix: Rows, answer: Tree, case: Case) -> Residual:
     if pivots != sorted(pivots) or len(set(places)) != len(places):
         return wrong("the leading entries do not move to the right")
     if not places:
-        return case.claims(entrywise(matrix, rows))
+        return case.equal(matrix, rows, "m == 0")
     parts = tuple(tuple(row[j] for j in places) for row in matrix)
     combined = dotted(parts, rows[: len(places)])
 
@@ -403,73 +410,7 @@ def row_reduce(matrix: Rows, answer: Tree, case: Case) -> Residual:
         least = generic_rank_at_least(matrix, case)
         return Verified(exact=True) if least == len(places) else wrong("the rank is higher") if least > len(places) else Open("the rank")
 
-    return all_of([lambda: case.claims(entrywise(combined, matrix)), full])
-
-
-def power(matrix: Rows, answer: Tree, index: str, case: Case) -> Residual:
-    """MatrixPower[m, n] for a symbol n. For all complex n: P(0) = 1, P(1) = m, P' = P'(0).P, and P'(0) is the principal
-    logarithm. For integers n: P(1) = m and P(n + 1) = m.P(n) and, where m has an inverse, no more is wanted."""
-    rows = rows_of(answer)
-    if rows is None or len(matrix) != len(matrix[0]):
-        return Open("shape")
-    if not fits(rows, matrix):
-        return wrong("the answer has another shape than the matrix")
-    next_one = tuple(tuple(replace(entry, index, plus(index, 1)) for entry in row) for row in rows)
-    at_one = tuple(tuple(replace(entry, index, 1) for entry in row) for row in rows)
-    steps = [lambda: case.claims(entrywise(at_one, matrix)), lambda: case.claims(entrywise(dotted(matrix, rows), next_one))]
-    found = all_of(steps)
-    if not isinstance(found, Verified) or not found.exact:
-        return Supported() if isinstance(found, Verified) else found
-    if any(is_call(condition, "Element") and index in arguments(condition) for condition in case.assumptions):
-        return found
-    at_zero = tuple(tuple(replace(entry, index, 0) for entry in row) for row in rows)
-    try:
-        slope = tuple(tuple(differentiate(entry, index) for entry in row) for row in rows)
-    except Refused:
-        return Supported()
-    first = tuple(tuple(replace(entry, index, 0) for entry in row) for row in slope)
-    whole = all_of([lambda: case.claims(entrywise(at_zero, unit(len(matrix)))), lambda: case.claims(entrywise(slope, dotted(first, rows)))])
-    if isinstance(whole, Verified) and whole.exact and principal(first, case):
-        return whole
-    return Supported() if isinstance(whole, Verified) else Open("it holds for positive integers; other exponents are not decided")
-
-
-def principal(logarithm: Rows, case: Case) -> bool:
-    """Whether the eigenvalues of a logarithm have imaginary parts in (-Pi, Pi]: proved for constants, the closed end by the width of a ball
-    that no other value of the logarithm can reach."""
-    if free_symbols(as_tree(logarithm)):
-        return False
-    rational = exact_rows(logarithm)
-    if rational is not None:
-        m = fmpq_mat(len(rational), len(rational), [x for row in rational for x in row])
-        roots: Any = fmpq_poly(m.charpoly().coeffs()).complex_roots()
-        return all(abs(root.imag) < 3 for root, _ in roots)
-    if all(isinstance(entry, int) and entry == 0 for i, row in enumerate(logarithm) for j, entry in enumerate(row) if j < i):
-        return all(within(row[i]) for i, row in enumerate(logarithm))
-    n = len(logarithm)
-    for bits in SCHEDULE:
-        with precision(bits):
-            try:
-                values = [evaluate(entry) for row in logarithm for entry in row]
-                if not all(is_number(value) for value in values):
-                    return False
-                found = acb_mat(n, n, [complex_ball(value) for value in values if is_number(value)]).eig(multiple=True)
-            except (Undecided, Refused):
-                continue
-            except (ValueError, ZeroDivisionError):
-                continue
-            if all(abs(value.imag) < 4 and value.imag > -3 for value in found):
-                return True
-    return False
-
-
-def within(node: Tree) -> bool:
-    try:
-        with precision(SCHEDULE[0]):
-            value = evaluate(node)
-            return is_number(value) and bool(abs(complex_ball(value).imag) < 4 and complex_ball(value).imag > -3)
-    except (Undecided, Refused):
-        return False
+    return all_of([lambda: case.equal(combined, matrix, "m as a combination of the rows of the answer"), full])
 
 
 PROCEDURES: dict[str, Callable[[Rows, Tree, Case], Residual]] = {

@@ -15,11 +15,11 @@ BITS = 192
 MAX_TIMES = 20
 
 
-def often_enough(equations: list[Tree], unknowns: list[str], solutions: list[Solution]) -> bool:
-    """Whether no solution is given more often than it may be. Symbols have one generic value."""
+def often_enough(equations: list[Tree], solutions: list[Solution]) -> bool:
+    """Whether it is known that no solution is given more often than it may be. Symbols have one generic value."""
     if len(solutions) < 2:
         return True
-    symbols = set().union(*(free_symbols(e) for e in equations), *(free_symbols(v) for s in solutions for v in s.values.values())) - set(unknowns)
+    symbols = set().union(*(free_symbols(e) for e in equations), *(free_symbols(v) for s in solutions for v in s.values.values()))
     env = Environment.of({name: fmpq(2 * ((37 * (i + 1)) % 97) + 65, 64) for i, name in enumerate(sorted(symbols))})
     with precision(BITS):
         groups: list[tuple[dict[str, Number], list[int]]] = []
@@ -27,7 +27,7 @@ def often_enough(equations: list[Tree], unknowns: list[str], solutions: list[Sol
             try:
                 values = valued(s, env)
             except (Undecided, Refused):
-                values = None
+                return False
             if values is None:
                 continue  # it has no value there
             for other, members in groups:

@@ -8,7 +8,7 @@ from ..normal import proves_zero
 from ..tree import Tree, arguments, free_symbols, minus, power, times
 from .families import branchless
 from .kernels import NotOfOneKernel, coefficients_of
-from .problem import Problem, put_one_in
+from .problem import Problem, equations_hold
 
 
 def all_roots(problem: Problem) -> bool:
@@ -53,8 +53,6 @@ def alike_everywhere(problem: Problem) -> bool:
 
 
 def all_solve(problem: Problem, assumptions: Assumptions) -> bool:
-    """Whether every solution is proved to be one in every region of the parameters."""
-    named = Problem(
-        problem.equations, problem.others, problem.unknowns, problem.domain, problem.solutions, assumptions.conditions, problem.complete, problem.seed
-    )
-    return all(isinstance(put_one_in(named, s), Verified) for s in problem.solutions)
+    """Whether every solution is proved to solve the equations in every region of the parameters."""
+    named = Problem(problem.equations, [], problem.unknowns, problem.domain, problem.solutions, assumptions.conditions, problem.complete, problem.seed)
+    return all(isinstance(equations_hold(named, s), Verified) for s in problem.solutions)

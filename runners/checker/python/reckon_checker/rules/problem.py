@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Collection
+from contextlib import suppress
 from dataclasses import dataclass, field
 from dataclasses import replace as replaced
 from typing import Any
@@ -13,11 +14,12 @@ from flint import arb, fmpq
 from .. import budget, watch
 from ..agreement import Survey, Words, survey
 from ..assumptions import INTEGER_DOMAINS, Assumptions, flatten
-from ..evaluation import Environment, evaluate
+from ..evaluation import evaluate
 from ..findings import Open, Refuted, Residual, Statement, Supported, Verified
+from ..reality import is_real
 from ..tree import Refused, Tree, arguments, brief, clipped, constants, free_symbols, is_call, replace, size, walk
 from ..tree import show as show_tree
-from ..values import Gaussian, NonValue, Number, Relation, Undecided, ball, compare, complex_ball, digits_of, is_exact, is_number, precision, spread
+from ..values import Gaussian, NonValue, Number, Relation, Undecided, Value, ball, compare, complex_ball, digits_of, is_exact, is_number, precision, spread
 from ..watch import magnitude
 from ..wording import equation, show
 from .by_definition import true_by_definition
@@ -25,6 +27,7 @@ from .candidates import Algebraic, Candidate
 from .identities import proves
 from .inverted import undone
 from .real_values import restricted
+from .stated import conditioned, holds
 
 MAX_BITS = 20_000
 DIGITS = 60
@@ -367,6 +370,11 @@ def nearest(values: dict[str, Number], solutions: list[Candidate]) -> str:
     return ": the nearest is " + spelled(solutions[best].values) + ", off by " + ", ".join(show(z, 5) for z in gap.values())
 
 
+def written_claims(problem: Problem) -> list[tuple[Tree, Tree]]:
+    """The equations as the question has them, in the order of claims_of."""
+    return [pair for equation in problem.equations for pair in itertools.pairwise(arguments(equation))]
+
+
 def claims_of(problem: Problem, s: Solution) -> list[tuple[Tree, Tree]]:
     """The equations with a solution put in."""
     claims = []
@@ -408,32 +416,38 @@ def put_in(problem: Problem, why: str) -> Residual:
     if open_ones:
         return Open("holds at some places only")
     if not problem.complete:
-        return Verified(True) if substituted(problem) and not problem.others else Supported()
+        proved = substituted(problem) and not problem.others and (problem.domain == "Complexes" or all(reality(s) is True for s in problem.solutions))
+        return Verified(True) if proved else Supported()
     return Supported()
 
 
 def put_one_in(problem: Problem, s: Solution) -> Residual:
-    claims, assumptions = claims_of(problem, s), assumptions_for(problem, s)
+    """Whether a solution makes the equations and conditions true, and is in the domain."""
     for other in problem.others:
-        condition = other
-        for name, value in s.values.items():
-            condition = replace(condition, name, value)
-        if free_symbols(condition):
-            continue
-        for bits in (128, 1024):
-            with precision(bits):
-                try:
-                    if evaluate(condition, Environment()) is False:
-                        return Refuted(Statement(f"the condition {brief(condition, 200)} is false"))
-                    break
-                except Undecided:
-                    continue
-    unreal = not_real(s) if problem.domain == "Reals" else None
-    if unreal is not None:
-        return unreal
+        condition = conditioned(other, s.values)
+        if holds(condition) is False:
+            return Refuted(Statement(f"the condition {brief(condition, 200)} is false"))
+    real = reality(s) if problem.domain == "Reals" else True
+    if isinstance(real, Refuted):
+        return real
+    found = equations_hold(problem, s)
+    if isinstance(found, Verified) and not (real and all(holds(conditioned(other, s.values)) for other in problem.others)):
+        return Supported()  # a condition, or whether a value is real, was not decided
+    return found
+
+
+def equations_hold(problem: Problem, s: Solution) -> Residual:
+    claims, assumptions = claims_of(problem, s), assumptions_for(problem, s)
     if all(true_by_definition(*claim) for claim in claims) or proves(claims, assumptions):
         return Verified(True)
-    seen = survey(claims, assumptions, problem.seed, real=problem.domain != "Complexes", enough_differences=60, words=Words(sides=True))
+    seen = survey(
+        claims,
+        assumptions,
+        problem.seed,
+        real=problem.domain != "Complexes",
+        enough_differences=60,
+        words=Words([brief(("Equal", *claim), 160) for claim in written_claims(problem)], sides=True),
+    )
     if seen.differences:
         return failing(problem, s, claims, seen)
     if not seen.covered:
@@ -441,17 +455,22 @@ def put_one_in(problem: Problem, s: Solution) -> Residual:
     return Verified(False) if seen.certain else Supported()
 
 
-def not_real(s: Solution) -> Refuted | None:
-    """A value that is proved not to be real."""
+def reality(s: Solution) -> bool | Refuted:
+    """Whether all values are known to be real where their symbols are; a value that is proved not to be refutes."""
+    known = True
     for name, value in s.values.items():
-        if not free_symbols(value):
-            try:
-                found = evaluate(value)
-            except (Undecided, Refused):
-                continue
-            if is_number(found) and not complex_ball(found).imag.contains(0):
-                return Refuted(Statement(equation(name, found) + " is not real"))
-    return None
+        if is_real(value, free_symbols(value)):
+            continue
+        found: Value | None = None
+        with suppress(Undecided, Refused):
+            found = None if free_symbols(value) else evaluate(value)
+        if found is None or not is_number(found):
+            known = False
+        elif not complex_ball(found).imag.contains(0):
+            return Refuted(Statement(equation(name, found) + " is not real"))
+        else:
+            known = known and bool(complex_ball(found).imag.is_zero())
+    return known
 
 
 def failing(problem: Problem, s: Solution, claims: list[tuple[Tree, Tree]], seen: Survey) -> Residual:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+import itertools
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 
 from flint import arb, fmpq
@@ -32,11 +33,19 @@ class Case:
     assumptions: list[Tree] = field(default_factory=list)
     seed: int = 0
 
-    def claims(self, claims: list[tuple[Tree, Tree]]) -> Residual:
-        trivial = [(left, right) for left, right in claims if left != right]
-        if not trivial:
+    def claims(self, claims: list[tuple[Tree, Tree]], what: str | Sequence[str]) -> Residual:
+        """what: which equation this is, or each of them is, in words that a refutation names it by."""
+        named = zip(claims, itertools.repeat(what) if isinstance(what, str) else what, strict=False)
+        kept = [(claim, name) for claim, name in named if claim[0] != claim[1]]
+        if not kept:
             return Verified(exact=True)
-        return identities.check({"claims": trivial, "assumptions": self.assumptions, "sides": True}, self.seed)
+        task = {"claims": [claim for claim, _ in kept], "each": [name for _, name in kept], "assumptions": self.assumptions, "sides": True}
+        return identities.check(task, self.seed)
+
+    def equal(self, left: Rows, right: Rows, what: str) -> Residual:
+        """Two matrices that are to be equal, entry by entry."""
+        places = [f"row {i}, column {j} of {what}" for i, row in enumerate(left, 1) for j, _ in enumerate(row, 1)]
+        return self.claims(entrywise(left, right), places)
 
     def environments(self, trees: list[Tree]) -> list[Environment]:
         names = set().union(*(free_symbols(tree) for tree in trees))

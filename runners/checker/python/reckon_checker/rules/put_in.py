@@ -12,7 +12,7 @@ from ..assumptions import Assumptions, flatten
 from ..calculus import applied
 from ..evaluation import EMPTY, derivative_of
 from ..findings import Open, Refuted, Residual, Supported, Verified
-from ..tree import Refused, Tree, arguments, constants, exactly, free_symbols, is_call, kept_by_machines, reals, replace, show, walk
+from ..tree import Refused, Tree, arguments, brief, constants, exactly, free_symbols, is_call, kept_by_machines, reals, replace, show, walk
 from .decimal_claims import decimals
 from .families import branchless
 from .identities import proves
@@ -88,10 +88,19 @@ class PutIn:
         found = []
         for equation in equations:
             sides = [self.inlined(side, s) for side in arguments(equation)]
-            if len(sides) == 2 and self.free_of_functions(arguments(equation)[1]):
+            if self._turned(equation):
                 sides.reverse()  # what is expected is what the equation says
             found += list(itertools.pairwise(sides))
         return found
+
+    def words(self, equations: list[Tree], sides: bool) -> Words:
+        """How differences of the claims of equations are told."""
+        pairs = [(("Equal", *pair), self._turned(e)) for e in equations for pair in itertools.pairwise(arguments(e))]
+        return Words([brief(pair, 160) for pair, _ in pairs], sides, turned=frozenset(i for i, (_, turned) in enumerate(pairs) if turned))
+
+    def _turned(self, equation: Tree) -> bool:
+        parts = arguments(equation)
+        return len(parts) == 2 and self.free_of_functions(parts[1])
 
     def free_of_functions(self, node: Tree) -> bool:
         return not any(part in self.names for part in walk(node))
@@ -102,8 +111,13 @@ class PutIn:
         own: list[Claim] = [(self.inlined(self.values[symbol], s), symbol) for symbol in sorted(named)]
         general = self.claims(self.general, s)
         initial = self.claims(self.initial, s)
-        for claims in (general, initial, own):
-            found = self._hold(claims, self.assumptions if claims is general else self.at_places, sides=claims is not initial) if claims else Verified(True)
+        parts = (
+            (general, self.assumptions, self.words(self.general, sides=True)),
+            (initial, self.at_places, self.words(self.initial, sides=False)),
+            (own, self.at_places, Words([f"the value of {symbol}" for symbol in sorted(named)], sides=True)),
+        )
+        for claims, assumptions, words in parts:
+            found = self._hold(claims, assumptions, words) if claims else Verified(True)
             if isinstance(found, Refuted):
                 return found
             if (
@@ -114,12 +128,12 @@ class PutIn:
                 worst = found
         return worst
 
-    def _hold(self, claims: list[Claim], assumptions: Assumptions, sides: bool) -> Residual:
+    def _hold(self, claims: list[Claim], assumptions: Assumptions, words: Words) -> Residual:
         decimal = any(reals(side) for claim in claims for side in claim)
         sides_of = [side for claim in claims for side in claim]
         if kept_by_machines(*sides_of) and not machine.cancels(*sides_of) and proves([(exactly(a), exactly(b)) for a, b in claims], assumptions):
             return Verified(True)
-        seen = survey(claims, assumptions, self.seed, real=True, printed=decimal, enough_differences=40, partial=True, words=Words(sides=sides))
+        seen = survey(claims, assumptions, self.seed, real=True, printed=decimal, enough_differences=40, partial=True, words=words)
         varying = any(free_symbols(side) for claim in claims for side in claim)
         ordinary = [region for name, region in seen.regions.items() if not name.endswith(("special place", ", zero"))]
         differences = [(point, found) for point, found in seen.differences if not (point.special or point.region.endswith(", zero"))] or (

@@ -16,7 +16,7 @@ from .families import BRANCHLESS
 
 
 def restricted(equations: Iterable[Tree], domain: str, solutions: list[Candidate]) -> list[Candidate]:
-    """Candidates at which a function in the equations has a value that is not real are neither admissible nor not."""
+    """Candidates at which not all functions in the equations are known to have real values are neither admissible nor not."""
     parts = branching(equations) if domain != "Complexes" else []
     if not parts:
         return solutions
@@ -40,7 +40,7 @@ def all_real(parts: list[Tree], values: dict[str, Number]) -> bool:
         try:
             value = evaluate(part, env)
         except (Undecided, Refused):
-            continue
+            return False  # it is not known to be
         if isinstance(value, Gaussian) or (isinstance(value, acb) and not value.imag.contains(0)):
             return False
     return True

@@ -12,7 +12,8 @@ from ..critical import substituted
 from ..deciding import decide
 from ..evaluation import EMPTY, Environment, concrete, evaluate
 from ..expanding import expand, towards
-from ..expansion import Constant, Expander, Germ, tidied
+from ..expansion import Expander, Germ, tidied
+from ..expansion_constants import Constant
 from ..findings import Open, Refuted, Sampled, Statement, Supported, Witness
 from ..growth import Monomial, X, compared, level, raised
 from ..machine import cancels, loosened

@@ -20,19 +20,21 @@ from ..evaluation import evaluate
 from ..findings import Open, Refuted, Residual, Statement, Supported, Verified
 from ..parameters import leaves_out
 from ..points import Points
+from ..sought import Absent, Found
 from ..tree import Refused, Tree, arguments, brief, constants, exactly, free_symbols, is_call, kept_by_machines, reals, walk
 from ..tree import show as show_tree
 from ..values import Kind, NonValue, Relation, Undecided
-from ..wording import equation
 from . import components, decimals, diophantine, exponential, kernels, logarithmic, parametric, parts, periodic, plain_numbers, stepped, window
 from .algebraic import NotAlgebraic
 from .cancelling import collected
 from .candidates import Algebraic
+from .ends import at_ends, written
 from .identities import proves
 from .multiplicity import often_enough
 from .problem import Problem, Solution, finite, put_in, solution
 from .real_values import restricted
 from .rounded import ROUNDED, rounds
+from .stated import conditioned
 from .systems import Infinite, TooHard
 
 MAX_SOLUTIONS = 200
@@ -62,7 +64,7 @@ def given_once(task: dict[str, Any]) -> bool:
     """Whether no solution is given more often than its multiplicity."""
     conditions = list(flatten(task["conditions"]))
     asked = {*task["unknowns"]}.union(*(free_symbols(c) for c in conditions))
-    return often_enough([c for c in conditions if is_call(c, "Equal")], task["unknowns"], [solution(s, asked) for s in task["solutions"]])
+    return often_enough([c for c in conditions if is_call(c, "Equal")], [solution(s, asked) for s in task["solutions"]])
 
 
 def as_many_as_asked(task: dict[str, Any], seed: int) -> bool:
@@ -291,11 +293,15 @@ def with_parameters(problem: Problem) -> Residual:
     if parametric.all_roots(bare):
         return Verified(True)
     trees = [side for e in problem.equations for side in arguments(e)] + [node for s in problem.solutions for node in (*s.values.values(), *s.conditions)]
+    trees += [conditioned(other, s.values) for other in problem.others for s in problem.solutions]
     points = Points(names, trees, assumptions, problem.seed, problem.domain != "Complexes")
     chosen = points.choose()
     plain = [p for p in chosen if not p.special]
     alike = parametric.alike_everywhere(bare)
     everywhere = alike or (points.certain and len({p.region for p in plain}) <= REGIONS)
+    ends = at_ends(bare, chosen, without_parameters)
+    if isinstance(ends.wrong, Found):
+        return ends.wrong.what
     findings: list[Residual] = []
     for point in plain[: PARAMETER_POINTS if alike or not everywhere else REGIONS]:
         budget.step()
@@ -303,12 +309,12 @@ def with_parameters(problem: Problem) -> Residual:
         findings.append(without_parameters(bare.having(values)))
     refuted = [found for found in findings if isinstance(found, Refuted)]
     if refuted and len(refuted) == len(findings):
-        where = ", ".join(equation(str(name), value) for name, value in next(p for p in chosen if not p.special).values.items())
-        return Refuted(Statement(f"at {where}: {refuted[0].proof.sentence()}"))
+        return Refuted(Statement(f"at {written(plain[0])}: {refuted[0].proof.sentence()}"))
     if refuted:
         return Open("holds for some values of the parameters only")
     if findings and all(isinstance(found, Verified) for found in findings):
-        return Verified(False) if everywhere and parametric.all_solve(bare, assumptions) else Supported()
+        proved = everywhere and parametric.all_solve(bare, assumptions) and isinstance(ends.wrong, Absent)
+        return Verified(False, "0" + ends.left_out) if proved else Supported()
     if findings and all(isinstance(found, Verified | Supported) for found in findings):
         return Supported()
     return Open(next((found.why for found in findings if isinstance(found, Open)), "no admissible parameters"))
