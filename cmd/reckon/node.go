@@ -35,7 +35,7 @@ type nodeCmd struct {
 	TLSKey            string   `name:"tls-key" help:"Key of --tls-certificate in PEM." env:"RECKON_NODE_TLS_KEY" placeholder:"FILE" and:"tls"`
 	TLSNames          []string `name:"tls-name" help:"Name or address by which clients reach the node, for the certificate that it makes; beside localhost, this machine's name and --listen." env:"RECKON_NODE_TLS_NAMES" placeholder:"NAME"`
 	AdminPasswordFile string   `help:"File whose first line is the password of admin when the first start makes it." env:"RECKON_NODE_ADMIN_PASSWORD_FILE" placeholder:"FILE"`
-	AdminListen       string   `help:"Address at which /metrics, /readyz and profiles are served, to who has the token of RECKON_ADMIN_TOKEN (at least 16 characters); /readyz to anybody." env:"RECKON_NODE_ADMIN_LISTEN" placeholder:"HOST:PORT"`
+	AdminListen       string   `help:"Address at which /metrics and profiles are served, to who has the token of RECKON_ADMIN_TOKEN (at least 16 characters), and /livez and /readyz to anybody." env:"RECKON_NODE_ADMIN_LISTEN" placeholder:"HOST:PORT"`
 	OpsPasswordFile   string   `help:"The same for ops." env:"RECKON_NODE_OPS_PASSWORD_FILE" placeholder:"FILE"`
 
 	ScavengeEvery time.Duration `help:"Take the payloads of truncated, expired and deleted events out of the files this often, such as 24h; 0 for never, which is also done by reckon node scavenge." env:"RECKON_NODE_SCAVENGE_EVERY" placeholder:"DURATION"`

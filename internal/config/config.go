@@ -51,7 +51,7 @@ type Serve struct {
 	Installation
 
 	Listen      string `help:"Address of the API." default:"127.0.0.1:8080"`
-	AdminListen string `help:"Address at which /metrics and profiles are served too, to who has the --admin-token; empty for the socket in the data folder only." placeholder:"HOST:PORT"`
+	AdminListen string `help:"Address at which /metrics and profiles are served too, to who has the --admin-token, and /livez and /readyz to anybody; empty for the socket in the data folder only." placeholder:"HOST:PORT"`
 	AdminToken  string `help:"What clients of --admin-listen must send as Authorization: Bearer (better given as RECKON_ADMIN_TOKEN)." placeholder:"TOKEN"`
 
 	Roles []Role `help:"What this process does." default:"api,project,run,react" enum:"api,project,run,react"`

@@ -2,6 +2,7 @@ package processes
 
 import (
 	"fmt"
+	"net/http"
 	"strings"
 	"testing"
 	"time"
@@ -86,7 +87,8 @@ func TestARunnerThatCannotReachTheBucket(t *testing.T) {
 	t.Logf("%d jobs ended, %d attempts could not be tried", len(books.jobs), untried)
 }
 
-// TestAStartWaitsForEachPart: a server that is started while its database and its bucket are away is ready once both are there.
+// TestAStartWaitsForEachPart: a server that is started while its log, its bucket and its database are away says which it waits for, lives
+// meanwhile, and is ready once all are there.
 func TestAStartWaitsForEachPart(t *testing.T) {
 	t.Parallel()
 	bucket := s3test.Start(t)
@@ -95,10 +97,19 @@ func TestAStartWaitsForEachPart(t *testing.T) {
 	waiting := in.with("--blobs", s3test.AddressAt(way.Address(), s3test.Bucket))
 	way.Refuse()
 	in.database.Refuse()
-	p, ready, err := spawn(t, append([]string{"serve", "--data", e2e.DataFolder(t), "--roles", "project,react,run"}, waiting.shared...)...)
+	in.node.kill()
+	watched := freeHost(t)
+	p, ready, err := spawn(t, append([]string{"serve", "--data", e2e.DataFolder(t), "--roles", "project,react,run", "--admin-listen", watched, "--admin-token", "at-least-16-bytes"}, waiting.shared...)...)
 	must(t, err)
-	for _, part := range []*proxy.Proxy{way, in.database} {
-		wait.Pace(2 * time.Second)
+	for _, part := range []struct {
+		name string
+		back func()
+	}{{"the event log", in.startNode}, {"the store of blobs", way.Mend}, {"the database of identities", in.database.Mend}} {
+		wait.Until(t, "it lives, and says that it waits for "+part.name, func() bool {
+			lives, _ := look("http://" + watched + "/livez")
+			status, said := look("http://" + watched + "/readyz")
+			return lives == http.StatusOK && status == http.StatusServiceUnavailable && strings.Contains(said, part.name)
+		})
 		select {
 		case what := <-ready:
 			t.Fatalf("ready without its parts: %s", what)
@@ -106,7 +117,7 @@ func TestAStartWaitsForEachPart(t *testing.T) {
 			t.Fatalf("it ended:\n%s", p.output)
 		default:
 		}
-		part.Mend()
+		part.back()
 	}
 	select {
 	case <-ready:

@@ -233,12 +233,22 @@ func (l *load) rounds(n int64) {
 
 // readyStatus is what a server answers about itself; 0: it does not answer yet.
 func readyStatus(address string) int {
-	response, err := http.Get(address + "/readyz")
+	status, _ := look(address + "/readyz")
+	return status
+}
+
+// look asks an address that needs no credential; the status is 0 where nobody answers.
+func look(address string) (status int, body string) {
+	response, err := http.Get(address)
 	if err != nil {
-		return 0
+		return 0, ""
 	}
-	_ = response.Body.Close() // the status is all
-	return response.StatusCode
+	defer func() { _ = response.Body.Close() }()
+	content, err := io.ReadAll(response.Body)
+	if err != nil {
+		return 0, ""
+	}
+	return response.StatusCode, string(content)
 }
 
 // askReadiness has a balancer ask all its servers until the returned function is called.
