@@ -55,7 +55,7 @@ protos: ## write the Go code of the .proto files; run it when one changes
 generate: ## write everything that is generated from declarations
 	$(GO) generate -run internal/lists ./projections ./readapi ./writeapi
 	$(GO) generate -skip 'buf|internal/lists' ./...
-	$(GO) test ./test -run "TestImportTable|TestLimitsPage|TestWhatIsNotServed|TestAccessPage|TestSweepsPage" -update
+	$(GO) test ./test -run "TestImportTable|TestLimitsPage|TestWhatIsNotServed|TestAccessPage|TestSweepsPage|TestTimesPage" -update
 	$(GO) test ./domain/audit -run "TestDocsList" -update
 	$(GO) test ./internal/telemetry -run TestMetricsPage -update
 	$(GO) test ./internal/tracing -run TestTracesPage -update

@@ -18,11 +18,9 @@ import (
 	"reckon/internal/config"
 	"reckon/internal/httpserver"
 	"reckon/internal/private"
+	"reckon/internal/supervision"
 	"reckon/internal/telemetry"
 )
-
-// nodeCloseTimeout is how long calls in flight may take when the node is told to stop, or ends over damage.
-const nodeCloseTimeout = 10 * time.Second
 
 // nodeCmd runs the event store alone.
 type nodeCmd struct {
@@ -99,7 +97,7 @@ func (c *nodeCmd) Run() error {
 		}
 	}
 	stop() // a second signal ends the process at once
-	closeCtx, cancel := context.WithTimeout(context.Background(), nodeCloseTimeout)
+	closeCtx, cancel := context.WithTimeout(context.Background(), supervision.NodeEnds)
 	defer cancel()
 	closed := n.Close(closeCtx)
 	if failed != nil {

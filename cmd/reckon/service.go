@@ -13,6 +13,7 @@ import (
 	"reckon/internal/config"
 	"reckon/internal/lifecycle"
 	"reckon/internal/private"
+	"reckon/internal/supervision"
 	"reckon/internal/telemetry"
 	"reckon/internal/tracing"
 	"reckon/readapi"
@@ -84,7 +85,7 @@ func assemble(ctx context.Context, c config.Serve, logger *slog.Logger) (*servic
 	}, outages: readapi.NewOutages(logger, time.Now), ready: make(chan struct{})}
 	s.metrics.MeasureServer(domain.Catalogue().Names(), appendResults)
 	if err := s.makeParts(ctx); err != nil {
-		bounded, done := context.WithTimeout(context.WithoutCancel(ctx), shutdownTimeout)
+		bounded, done := context.WithTimeout(context.WithoutCancel(ctx), supervision.PartsEnd)
 		defer done()
 		return nil, errors.Join(err, s.life.Stop(bounded))
 	}
