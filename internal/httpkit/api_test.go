@@ -757,7 +757,9 @@ func TestLevelsOfProblems(t *testing.T) {
 	t.Parallel()
 	levels := map[string]string{httpkit.Internal.Code: "ERROR", httpkit.Unavailable.Code: "WARN", httpkit.NoElaboration.Code: "INFO", "other": "ERROR"}
 	for _, kind := range httpkit.Kinds() {
-		levels[kind.Code] = levels[kind.Code] // no line where none is given
+		if _, given := levels[kind.Code]; !given {
+			levels[kind.Code] = "" // no line
+		}
 	}
 	for id, level := range levels {
 		var log bytes.Buffer
