@@ -128,3 +128,29 @@ func TestAStartWaitsForEachPart(t *testing.T) {
 		t.Fatalf("not ready:\n%s", p.output)
 	}
 }
+
+// TestAServerStopsWhileItsPartsAreSilent: no part that does not answer keeps a server from its end, and no job loses an attempt by it.
+func TestAServerStopsWhileItsPartsAreSilent(t *testing.T) {
+	t.Parallel()
+	in := installWithBucket(t)
+	alice := in.api("api,project,react").NewAccount("alice@example.com")
+	behind, w := in.behind(t)
+	stopped := behind.headless("run")
+	id := submitTo(t, alice, map[string]any{"expression": "Pause[4]; 7"})
+	wait.Until(t, "it runs", func() bool {
+		var j jobView
+		must(t, alice.JSON("GET", "/api/jobs/"+id, nil, &j))
+		return j.Status == job.Running
+	})
+	for _, way := range w.all() {
+		way.Swallow()
+	}
+	if status, err := stopped.interrupt(); err != nil || status != 0 {
+		t.Errorf("it ends with %d, %v:\n%s", status, err, stopped.output)
+	}
+	in.headless("run")
+	if j := await(t, alice, id); j.Status != job.Succeeded || j.Output != "7" {
+		t.Errorf("%+v", j)
+	}
+	settle(t, connect(t, in.log)).check(t)
+}
