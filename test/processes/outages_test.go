@@ -2,6 +2,7 @@ package processes
 
 import (
 	"fmt"
+	"io"
 	"net/http"
 	"strings"
 	"testing"
@@ -85,6 +86,20 @@ func TestARunnerThatCannotReachTheBucket(t *testing.T) {
 		untried += of.state.Attempt - 1
 	}
 	t.Logf("%d jobs ended, %d attempts could not be tried", len(books.jobs), untried)
+}
+
+// look asks an address that needs no credential; the status is 0 where nobody answers.
+func look(address string) (status int, body string) {
+	response, err := http.Get(address)
+	if err != nil {
+		return 0, ""
+	}
+	defer func() { _ = response.Body.Close() }()
+	content, err := io.ReadAll(response.Body)
+	if err != nil {
+		return 0, ""
+	}
+	return response.StatusCode, string(content)
 }
 
 // TestAStartWaitsForEachPart: a server that is started while its log, its bucket and its database are away says which it waits for, lives
