@@ -53,7 +53,7 @@ func openLog(ctx context.Context, p process) (*eventLog, error) {
 		l.connection, l.node = n.ConnectionString(), n
 		measureNode(n, p.metrics)
 	}
-	answered := sayWaiting(ctx, p, eventstore.Redacted(l.connection), logSilence)
+	answered := sayWaiting(ctx, p, "the event log", func() string { return "no answer from " + eventstore.Redacted(l.connection) })
 	defer answered()
 	store, err := eventstore.Connect(ctx, eventstore.Config{Connection: l.connection, Insecure: p.config.InsecureEventstore, Catalogue: domain.Catalogue(), Logger: p.logger, Observe: observeAppends(p.metrics)})
 	if err != nil {
@@ -63,33 +63,6 @@ func openLog(ctx context.Context, p process) (*eventLog, error) {
 	p.life.Add(lifecycle.Part{Name: "name of the log", RunOnce: true, Run: store.AwaitMove})
 	l.store = store
 	return l, nil
-}
-
-// logSilence is how often a server that starts says that it waits for its log.
-const logSilence = 5 * time.Second
-
-// sayWaiting logs at each interval that the log does not answer, until answered is called: a server waits for its log for as long as it
-// takes, and answers meanwhile only those who watch it.
-func sayWaiting(ctx context.Context, p process, address string, each time.Duration) (answered func()) {
-	ctx, cancel := context.WithCancel(ctx)
-	p.starting.waitsFor("the event log")
-	begun, ticker := time.Now(), time.NewTicker(each)
-	go func() {
-		defer ticker.Stop()
-		for {
-			select {
-			case <-ctx.Done():
-				return
-			case <-ticker.C:
-				p.logger.WarnContext(ctx, "waiting for the event log, which does not answer: is its server away, or its address mistyped? Nothing is served before it answers",
-					"address", address, "waited", time.Since(begun).Round(time.Second))
-			}
-		}
-	}()
-	return func() {
-		cancel()
-		p.starting.answered()
-	}
 }
 
 // Ready returns an error when the log does not answer, or takes no more appends.

@@ -14,7 +14,7 @@ import (
 
 // starting answers those who watch a process before and after its parts can: that it lives, and what its start waits for.
 type starting struct {
-	part   atomic.Pointer[string]        // the part that the start waits for; nil: none
+	part   atomic.Pointer[string]        // the part that the start waits for; nil: none of those that may be away
 	routes atomic.Pointer[http.ServeMux] // of the process while its parts run; nil: it is being started or stopped
 }
 
@@ -32,7 +32,7 @@ func (s *starting) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	detail := "the process is being started, or stopped"
 	if part := s.part.Load(); part != nil {
-		detail = fmt.Sprintf("the process is being started, and waits for %s, which does not answer", *part)
+		detail = fmt.Sprintf("the process is being started, and waits for %s", *part)
 	}
 	switch r.URL.Path {
 	case "/livez":

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"reckon/internal/blobs"
@@ -18,24 +19,50 @@ const firstAsk, longestAsk = 250 * time.Millisecond, 5 * time.Second
 // awaiting opens a part that a server needs, and waits for one that does not answer for as long as it takes: started beside its database, or while
 // that is restarted, a server is there when the database is. It ends on what waiting cannot mend.
 func awaiting[T any](ctx context.Context, p process, part string, open func(context.Context) (T, error)) (T, error) {
-	begun, said := time.Now(), time.Now()
-	defer p.starting.answered()
+	var last atomic.Pointer[string]
+	answered := sayWaiting(ctx, p, part, func() string {
+		if cause := last.Load(); cause != nil {
+			return *cause
+		}
+		return "it says nothing"
+	})
+	defer answered()
 	for pause := firstAsk; ; pause = min(2*pause, longestAsk) {
 		opened, err := open(ctx)
 		if err == nil || ctx.Err() != nil || !mayComeBack(err) {
 			return opened, err
 		}
-		p.starting.waitsFor(part)
-		if time.Since(said) >= saidEvery {
-			p.logger.WarnContext(ctx, "waiting for a part that does not answer: is its server away, or its address mistyped? Nothing is served before it answers",
-				"part", part, "waited", time.Since(begun).Round(time.Second), "cause", err.Error())
-			said = time.Now()
-		}
+		cause := err.Error()
+		last.Store(&cause)
 		select {
-		case <-ctx.Done():
-			return opened, ctx.Err()
 		case <-time.After(pause):
+		case <-ctx.Done():
+			return opened, err
 		}
+	}
+}
+
+// sayWaiting tells those who watch which part is waited for, and logs it each saidEvery with its cause, until answered is called: a server waits
+// for as long as it takes, and answers meanwhile only those who watch it.
+func sayWaiting(ctx context.Context, p process, part string, cause func() string) (answered func()) {
+	ctx, cancel := context.WithCancel(ctx)
+	p.starting.waitsFor(part)
+	begun, ticker := time.Now(), time.NewTicker(saidEvery)
+	go func() {
+		defer ticker.Stop()
+		for {
+			select {
+			case <-ctx.Done():
+				return
+			case <-ticker.C:
+				p.logger.WarnContext(ctx, "waiting for a part that does not answer: is its server away, or its address mistyped? Nothing is served before it answers",
+					"part", part, "waited", time.Since(begun).Round(time.Second), "cause", cause())
+			}
+		}
+	}()
+	return func() {
+		cancel()
+		p.starting.answered()
 	}
 }
 

@@ -54,8 +54,19 @@ func TestAStartWaitsForWhatMayComeBack(t *testing.T) {
 		if got, err := awaiting(t.Context(), p, "the database", open); err != nil || got != "opened" {
 			t.Errorf("%q, %v", got, err)
 		}
+		synctest.Wait()
 		if n := strings.Count(said.String(), `part="the database"`); n < 6 || n > 12 {
 			t.Errorf("said %d times in a minute:\n%s", n, said.String())
+		}
+		said.Reset()
+		silent, giveUp := context.WithTimeout(t.Context(), time.Minute)
+		defer giveUp()
+		if _, err := awaiting(silent, p, "the bucket", func(ctx context.Context) (string, error) { <-ctx.Done(); return "", ctx.Err() }); err == nil {
+			t.Error("opened what says nothing")
+		}
+		synctest.Wait()
+		if n := strings.Count(said.String(), `part="the bucket"`); n < 10 || n > 12 {
+			t.Errorf("of a part that says nothing it said %d times in a minute:\n%s", n, said.String())
 		}
 		refused := away(&pgconn.PgError{Code: "28P01"})
 		if _, err := awaiting(t.Context(), p, "the database", func(context.Context) (string, error) { return "", refused }); !errors.Is(err, refused) {

@@ -285,7 +285,7 @@ func TestChaos(t *testing.T) {
 		t.Errorf("audit: %v\n%s", err, output)
 	}
 	t.Logf("%d incidents in %v: %v", incidents, lasted.Round(time.Second), c.happened)
-	t.Logf("%d jobs succeeded, in %d attempts of which %d counted; %d receipts verified; answers %v", jobs, attempts, spent, runs, told)
+	t.Logf("%d jobs succeeded, in %d attempts of which %d counted; %d receipts verified; answers %v", jobs, attempts, spent, runs+jobs, told)
 }
 
 // checkJobs compares what the log says of a caller's jobs with what the caller was told, and verifies the receipts of their runs.
