@@ -19,14 +19,14 @@ from ..arithmetic import divide, power
 from ..assumptions import Assumptions
 from ..calculus import differentiate, expand_d
 from ..critical import ORDERED
-from ..evaluation import evaluate
+from ..evaluation import Environment, evaluate
 from ..findings import Open, Refuted, Residual, Statement, Supported, Verified
 from ..jumps import JUMPS
 from ..parameters import leaves_out
 from ..points import Name, Point, environment
 from ..reality import on_reals
 from ..sides import JUMPING, continuous
-from ..sought import Absent, Unseen
+from ..sought import Absent, Found, Unseen
 from ..tree import Refused, Tree, arguments, free_symbols, is_call, walk
 from ..values import ONE, Comparison, NonValue, Relation, Undecided, Value, compare, is_number, is_zero, precision
 from . import continuity, finite, identities, real_logarithms, superfluous
@@ -34,6 +34,7 @@ from . import continuity, finite, identities, real_logarithms, superfluous
 MAX_DIFFERENCES = 400
 KEPT_BITS, LEAST_AGREED = 128, 3
 ROOTS_OF_UNITY = fmpq(12)
+LOOKED_AT = tuple(fmpq(p, 64) for p in (37, -83, 201, -13, 29, 353, 83, -331, 59, 613, -29, 1033, 7, -641, 149, 401))
 OF_PARTS = ("Re", "Im", "Arg", "Conjugate", "ReIm", "AbsArg")
 NOT_ANALYTIC = ("Abs", "Sign", "Floor", "Ceiling", "Round", "IntegerPart", *OF_PARTS)
 FOR_REALS = "0 for real values"
@@ -83,11 +84,14 @@ def unless_it_leaps(found: Verified | Supported, claims: list[Claim], *, conditi
     1/(2 + Cos[x]), formulas that jump are in use, and the residual says so; where they do because of terms that add up to a
     step, nothing is verified. Nor is where not every place was seen at which the answer may jump."""
     asked = continuity.Asked(where_real=found.residual in (real_logarithms.WHERE_THE_ROOT_IS, WHERE_THE_INTEGRAND_IS))
-    exact, notes = True, []
+    exact, notes, narrowed = True, [], False
     for integrand, answer in entries(claims):
         for name in variables:
             rate = integrand if len(variables) == 1 else rate_of(answer, name)
             sought = continuity.jumps(rate, answer, name, conditions, seed=seed, asked=asked) if rate is not None else Unseen("a derivative")
+            if isinstance(sought, Unseen) and len(variables) == 1 and not asked.where_real and rate is not None:
+                sought = where_it_is_real(rate, answer, name, conditions, seed) or sought
+                narrowed = narrowed or not isinstance(sought, Unseen)
             if isinstance(sought, Unseen):
                 return Supported(sought.why)
             if isinstance(sought, Absent):
@@ -100,7 +104,30 @@ def unless_it_leaps(found: Verified | Supported, claims: list[Claim], *, conditi
             notes.append(sought.what.sentence())
     if isinstance(found, Supported):
         return found
+    if narrowed:
+        found = Verified(found.exact, WHERE_THE_INTEGRAND_IS)
     return Verified(found.exact and exact, f"{found.residual} where the answer does not jump: {notes[0]}" if notes else found.residual)
+
+
+def where_it_is_real(integrand: Tree, answer: Tree, name: str, conditions: list[Tree], seed: int) -> Absent | None:
+    """That an answer does not jump where its integrand is real, which it is somewhere. An answer with terms of no use is not meant so."""
+    if not real_somewhere(integrand) or isinstance(superfluous.superfluous(answer, name), Found):
+        return None
+    found = continuity.jumps(integrand, answer, name, conditions, seed=seed, asked=continuity.Asked(where_real=True))
+    return found if isinstance(found, Absent) else None
+
+
+def real_somewhere(node: Tree) -> bool:
+    """Whether an expression is real at some of the points at which it is looked at."""
+    names, count = sorted(free_symbols(node)), 0
+    for shift in range(len(LOOKED_AT)):
+        try:
+            with precision(KEPT_BITS):
+                env = Environment.of({name: LOOKED_AT[(shift + 3 * i) % len(LOOKED_AT)] + i // 4 for i, name in enumerate(names)})
+                count += isinstance(evaluate(node, env), fmpq | arb)
+        except (Undecided, Refused):
+            continue
+    return count >= LEAST_AGREED
 
 
 def rate_of(answer: Tree, name: str) -> Tree | None:

@@ -31,6 +31,8 @@ from ..values import NonValue, Number, Undecided, complex_ball, is_number, preci
 from ..wording import downwards, equation, show, upwards
 from .across import by_factors, by_size, finite, inverted
 from .breaks import ELLIPTIC, places, single_valued
+from .composed import plainly
+from .joined import Joined
 from .limits import one_sided
 from .one_variable import VARIABLE, NotPlaced, Places, Polynomial
 from .parameter_cells import cells_of
@@ -102,6 +104,24 @@ def jumps(integrand: Tree, answer: Tree, name: str, conditions: list[Tree], *, s
     answer = plus(*(term for term in terms_of(written_out(answer)) if name in free_symbols(term)))
     if single_valued(answer, name):
         return Absent()
+    found = at_places(integrand, answer, name, conditions, seed, asked)
+    if isinstance(found, Unseen) and asked.ends is None and by_composition(integrand, answer, name, asked):
+        return Absent(exact=False)
+    return found
+
+
+def by_composition(integrand: Tree, answer: Tree, name: str, asked: Asked) -> bool:
+    def look(known: Places) -> bool:
+        side = Side(integrand, answer, name, {}, known, asked)
+        turns = range(degree(answer, name, known) + 1) if known.line.kind == "circular" else range(1)
+        return all(isinstance(side.at(place, turn), Absent) for place in side.places() for turn in turns) and side.complete
+
+    parameters = (free_symbols(answer) | free_symbols(integrand)) - {name}
+    return budget.attempted(Joined(plainly(integrand), plainly(answer), name, asked.where_real, None if parameters else look).proved)
+
+
+def at_places(integrand: Tree, answer: Tree, name: str, conditions: list[Tree], seed: int, asked: Asked) -> Sought[Leap]:
+    """The same by the places at which the answer may not be analytic."""
     others = sorted((free_symbols(answer) | free_symbols(integrand)) - {name})
     conditions = [c for c in conditions if name not in free_symbols(c)]
     try:
