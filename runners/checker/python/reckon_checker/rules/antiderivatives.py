@@ -165,7 +165,9 @@ def judged(claims: list[Claim], assumptions: Assumptions, task: dict[str, Any], 
         return Verified(exact=True)
     seen = survey(claims, assumptions, seed, printed=True, partial=True, enough_differences=1 if plain else MAX_DIFFERENCES)
     if not seen.differences:
-        return identities.conclude(claims, seen)
+        found = identities.conclude(claims, seen)
+        real_only = where_real(claims, assumptions, seed) if isinstance(found, Supported) else found
+        return real_only if isinstance(real_only, Verified) else found
     refuted = seen.refutation()
     if refuted is None or plain or seen.agreed == 0:
         return refuted or Open("no value to compare")

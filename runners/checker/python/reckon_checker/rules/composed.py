@@ -117,7 +117,7 @@ class Composer:
         if found is None:
             budget.step()
             found = self.shapes[node] = self._shape(node)
-            if found.real and not (found.sign and found.nonzero) and isinstance(node, tuple):
+            if found.real and not (found.sign and found.nonzero) and not isinstance(node, int):
                 found = self._signed(node) or found
             self.shapes[node] = found
         return found
@@ -154,7 +154,13 @@ class Composer:
         """Continuous but at zeros of an expression; branch: where what is around it is not single-valued."""
         if branch and self.single:
             raise NotComposed
-        if self.name in free_symbols(node):
+        if is_call(node, "Times"):
+            for part in arguments(node):
+                if not self.shape(part).nonzero:
+                    self.off(part)
+        elif is_call(node, "Power") and node[1] != "E" and (number(node[2]) or 0) > 0:  # type: ignore[index]
+            self.off(node[1])  # type: ignore[index]
+        elif self.name in free_symbols(node):
             self.bad[node] = None
 
     def _power(self, base: Tree, exponent: Tree) -> Shape:
@@ -260,6 +266,13 @@ class Composer:
         return plane()
 
     def _arctangent(self, inner: Tree, u: Shape) -> Shape:
+        if u.kind == "plane" and is_call(inner, "Times"):  # up to its sign
+            rest = [part for part in arguments(inner) if self.name in free_symbols(part) or not self.shape(part).real]
+            inner = times(*rest)
+            u = self.shape(inner)
+        if is_call(inner, "Plus") and not u.real and any((shape := self.shape(part)).ray and abs(shape.low) == HALF for part in arguments(inner)):
+            shapes = [self.shape(part) for part in arguments(inner)]
+            u = total([line(HALF) if shape.ray and abs(shape.low) == HALF else shape for shape in shapes])
         if u.real:
             return cone(ZERO, ZERO, u.nonzero) if u.sign == "+" else line()
         if (u.kind == "line" and u.low == HALF) or (u.ray and u.low in (HALF, -HALF)):

@@ -20,7 +20,7 @@ from .. import budget
 from ..calculus import differentiate
 from ..evaluation import Environment, evaluate
 from ..normal import proves_zero
-from ..tree import Refused, Tree, arguments, free_symbols, is_call, minus, power, rational, times, walk
+from ..tree import Refused, Tree, arguments, free_symbols, is_call, minus, plus, power, rational, times, walk
 from ..tree import replace as put
 from ..values import Undecided, complex_ball, is_number, precision
 from .breaks import single_valued
@@ -28,6 +28,7 @@ from .composed import Composer, Fact, NotComposed, factors, number, of_number, p
 from .cones import plane
 from .one_variable import VARIABLE, NotPlaced, Places, Polynomial, Reader, line_of
 from .parameter_cells import as_tree
+from .real_logarithms import rational as rational_function
 from .superfluous import not_zero_somewhere
 
 MAX_SIGNS, MAX_ROOTS, MAX_POWER = 4, 4, 12
@@ -53,9 +54,36 @@ class Joined:
         """For every choice of the signs of what roots and logarithms of parameters are taken of."""
         budget.step()
         try:
+            self._straighten()
             return all(self._in_case(case) for case in self._cases())
         except (NotComposed, NotPlaced, Refused, Undecided):
             return False
+
+    def _straighten(self) -> None:
+        """Takes the argument of a wave or exponential that holds parameters for the variable, and writes each quotient of waves in a function with
+        branches as one of polynomials without a common zero."""
+        argument = next((a for part in itertools.chain(walk(self.answer), walk(self.integrand)) if (a := of_parameters(part, self.name)) is not None), None)
+        if argument is not None:
+            slope = differentiate(argument, self.name)
+            if self.name in free_symbols(slope) and not proves_zero(differentiate(slope, self.name)):
+                raise NotPlaced
+            slope, start = put(slope, self.name, 0), put(argument, self.name, 0)
+            x = times(minus(STRAIGHT, start), power(slope, -1))
+            self.integrand, self.answer = (shortened(put(tree, self.name, x), STRAIGHT) for tree in (self.integrand, self.answer))
+            self.integrand, self.name = times(self.integrand, power(slope, -1)), STRAIGHT
+        self.answer = self._lowest(self.answer)
+
+    def _lowest(self, node: Tree) -> Tree:
+        if not isinstance(node, tuple) or self.name not in free_symbols(node):
+            return node
+        if single_valued(node, self.name):
+            if not any(is_call(part, "Tan", "Cot", "Sec", "Csc") or (is_call(part, "Power") and (number(arguments(part)[1]) or 0) < 0) for part in walk(node)):
+                return node
+            try:
+                return lowest_terms(node, self.name)
+            except (NotPlaced, Refused, Undecided):
+                return node
+        return (node[0], *(self._lowest(part) for part in node[1:]))
 
     def _cases(self) -> Iterator[list[Fact]]:
         free: list[Tree] = []
@@ -74,10 +102,20 @@ class Joined:
     def _in_case(self, case: list[Fact]) -> bool:
         half = "+" if self.real and of_positive(self.name, self.integrand, self.answer) and self._nowhere_real_below(case) else ""
         facts = list(real_where(self.integrand, Composer(self.name, half, case))) if self.real else []
+        return self._continuous(half, case, facts) or (bool(facts) and self._continuous(half, case, [Fact(f.node, f.sign, strict=True) for f in facts]))
+
+    def _continuous(self, half: str, case: list[Fact], facts: list[Fact]) -> bool:
+        """Facts that are strict hold off the zeros of what they are of."""
         composer = Composer(self.name, half, [*case, *facts])
-        for term in terms_of(self.answer):
-            if not single_valued(term, self.name):
-                composer.shape(term)
+        for fact in facts:
+            if fact.strict:
+                composer.off(fact.node)
+        try:
+            for term in terms_of(self.answer):
+                if not single_valued(term, self.name):
+                    composer.shape(term)
+        except NotComposed:
+            return False
         return all(Place(self, e, composer, facts).settled() for e in composer.bad)
 
     def _nowhere_real_below(self, case: list[Fact]) -> bool:
@@ -86,10 +124,7 @@ class Joined:
         if case:
             return False
         node, roots = self._without_branches()
-        point = {n: TRIED[i % len(TRIED)] * (-1) ** i + i // len(TRIED) for i, n in enumerate([self.name, *sorted(free_symbols(node) - {self.name})])}
-        if any(root in point for root, _ in roots):
-            for root, _ in roots:
-                point.pop(root, None)
+        point = {n: TRIED[i % len(TRIED)] * (-1) ** i + i // len(TRIED) for i, n in enumerate([self.name, *sorted(free_symbols(self.integrand) - {self.name})])}
         values: list[acb] = []
         with precision(BITS):
             for turns in itertools.product(*(range(int(p.q)) for _, (_, p) in roots)):
@@ -232,41 +267,58 @@ class Place:
                 return True
         if not self.facts:
             return False
-        reader, node = self._algebraic.reader, self._algebraic.node
-        here = set(within(reader.parted(reader.line.written(node))[0], reader))
-        changing = {p for fact in self.facts for p in within(reader.odd(reader.line.written(self._algebraic.change(fact.node))), reader)}
-        return here <= changing and self._finite_line()
+        known = self._algebraic
+        return all(zeros <= {p for fact in self.facts for p in known.reader.odd(seen(known.change(fact.node)))} for zeros, seen in self._charts())
 
     @cached_property
     def _algebraic(self) -> Algebraic:
         return algebraic(self.node, self.of.integrand, self.composer)
 
-    def _finite_line(self) -> bool:
-        """Whether none of the zeros is where Tan[v/2] is infinite."""
-        reader = self._algebraic.reader
-        if reader.line.kind != "circular":
-            return True
-        return reader.balanced(reader.line.written(self._algebraic.node))
+    def _charts(self) -> Iterator[tuple[set[Polynomial], Callable[[Tree], Tree]]]:
+        """The factors of what is 0 here as a function of t, and how that is written; of 1/t for the place where Tan[v/2] is infinite."""
+        reader, node = self._algebraic.reader, self._algebraic.node
+        written = reader.line.written
+        yield set(within(reader.parted(written(node))[0], reader)), written
+        if reader.line.kind == "circular":
+
+            def beyond(tree: Tree) -> Tree:
+                return put(written(tree), VARIABLE, power(VARIABLE, -1))
+
+            yield {p for p in within(reader.parted(beyond(node))[0], reader) if p == AT_NOTHING}, beyond
 
     def _at_poles(self) -> bool:
         """With E a factor of what is 0 here, 1/(f E) is finite at the zeros of E, so that |f| >= c/|E|, and E has a derivative."""
-        reader, node, integrand = self._algebraic.reader, self._algebraic.node, self._algebraic.integrand
-        zeros = within(reader.parted(reader.line.written(node))[0], reader)
-        if reader.constants or not self._finite_line():
-            return False
-        f = reader.line.written(integrand)
-        for e in zeros:
-            infinite: list[Polynomial] = []
-            _, bottoms = reader.parted(power(times(f, as_tree(e, {})), -1), roots=infinite)
-            if reader.constants or e in bottoms or e in infinite:
-                return False
-        return True
+        reader, integrand = self._algebraic.reader, self._algebraic.integrand
+        for zeros, seen in self._charts():
+            for e in zeros:
+                infinite: list[Polynomial] = []
+                _, bottoms = reader.parted(power(times(seen(integrand), as_tree(e, {})), -1), roots=infinite)
+                if reader.constants or e in bottoms or e in infinite:
+                    return False
+        return not reader.constants
 
     def _seen(self) -> bool:
         if self.of.look is None or free_symbols(self.node) != {self.of.name}:
             return False
         reader = Reader(line_of([self.node], self.of.name))
-        return self.of.look(Places(reader.line, list(dict.fromkeys(reader.parted(reader.line.written(self.node))[0])), reader.constants))
+        known = Places(reader.line, list(dict.fromkeys(reader.parted(reader.line.written(self.node))[0])), reader.constants)
+        return self._nowhere_zero(known) or self.of.look(known)
+
+    def _nowhere_zero(self, known: Places) -> bool:
+        """The zeros of a norm may be those of other branches only."""
+        with precision(BITS):
+            zeros: list[arb | None] = [*known.roots(BITS), *([None] if known.line.kind == "circular" else [])]
+            for t in zeros:
+                x = known.line.x_of(t)
+                if self.composer.half == "+" and x < 0:
+                    continue
+                value = evaluate(self.node, Environment({self.of.name: x}))
+                if not is_number(value) or complex_ball(value).contains(0):
+                    return False
+        return True
+
+
+AT_NOTHING = Polynomial((VARIABLE,), (((1,), fmpq(1)),))
 
 
 def within(found: list[Polynomial], reader: Reader) -> list[Polynomial]:
@@ -314,7 +366,7 @@ def algebraic(node: Tree, integrand: Tree, composer: Composer) -> Algebraic:
             return (tree[0], *(finer(part) for part in tree[1:])) if isinstance(tree, tuple) else tree
 
         return Algebraic(FINER, finer(node), times(finer(integrand), power(FINER, q - 1)), finer)
-    return straightened(node, integrand, name)
+    return Algebraic(name, node, integrand, lambda tree: tree)
 
 
 def multiplied(node: Tree, name: str) -> Tree:
@@ -324,19 +376,40 @@ def multiplied(node: Tree, name: str) -> Tree:
     return times(*(power(base, exponent) for base, exponent in rest), *([power(name, of_number(own))] if own != 0 else []))
 
 
-def straightened(node: Tree, integrand: Tree, name: str) -> Algebraic:
-    """With a new variable for the argument of a wave or exponential that holds parameters."""
-    argument = next((a for part in itertools.chain(walk(node), walk(integrand)) if (a := of_parameters(part, name)) is not None), None)
-    if argument is None:
-        return Algebraic(name, node, integrand, lambda tree: tree)
-    slope, start = differentiate(argument, name), put(argument, name, 0)
-    if name in free_symbols(slope) and not proves_zero(differentiate(slope, name)):
-        raise NotPlaced
-    slope = put(slope, name, 1)
-    def straight(tree: Tree) -> Tree:
-        return put(tree, name, times(minus(STRAIGHT, start), power(slope, -1)))
+def shortened(node: Tree, name: str) -> Tree:
+    """With arguments of waves and exponentials that are multiples of the variable written so."""
+    if not isinstance(node, tuple) or name not in free_symbols(node):
+        return node
+    if is_call(node, "Times", "Plus"):
+        for ratio in (fmpq(1), fmpq(1, 2), fmpq(2), fmpq(-1)):
+            if proves_zero(minus(node, times(of_number(ratio), name))):
+                return times(of_number(ratio), name) if ratio != 1 else name
+    return (node[0], *(shortened(part, name) for part in node[1:]))
 
-    return Algebraic(STRAIGHT, straight(node), times(straight(integrand), power(slope, -1)), straight)
+
+def lowest_terms(node: Tree, name: str) -> Tree:
+    """A quotient of polynomials in waves as one of polynomials in Sin[w] and Cos[w] of the same degree without a common zero."""
+    line = line_of([node], name)
+    if line.kind != "circular":
+        raise NotPlaced
+    fixed: dict[Tree, str] = {}
+
+    def general(part: Tree) -> Tree:
+        if isinstance(part, tuple) and name not in free_symbols(part) and not rational_function(part):
+            return fixed.setdefault(part, f"fixed${len(fixed)}")
+        return (part[0], *(general(inner) for inner in part[1:])) if isinstance(part, tuple) else part
+
+    reader = Reader(line)
+    top, bottom = reader.quotient(line.written(general(node)))
+    angle = times(rational(1, 2), plus(times(of_number(line.slope), line.unit, name), times(of_number(line.start), line.unit)))
+    degree = max(n for p in (top, bottom) for n in p)
+    written = []
+    for p in (top, bottom):
+        tree = plus(*(times(c, power(("Sin", angle), n) if n else 1, power(("Cos", angle), degree - n) if degree > n else 1) for n, c in p.items()))
+        for part, symbol in fixed.items():
+            tree = put(tree, symbol, part)
+        written.append(tree)
+    return times(written[0], power(written[1], -1)) if written[1] != 1 else written[0]
 
 
 def of_parameters(node: Tree, name: str) -> Tree | None:

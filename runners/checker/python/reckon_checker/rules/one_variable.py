@@ -229,11 +229,13 @@ class Reader:
         normal, names = self._rational(written)
         return [Polynomial.of(factor, names) for factor, multiplicity in normal.top.factor()[1] if int(multiplicity) % 2]
 
-    def balanced(self, written: Tree) -> bool:
-        """Whether a rational function of t has a limit at infinity that is not 0."""
+    def quotient(self, written: Tree) -> tuple[dict[int, Tree], dict[int, Tree]]:
+        """Numerator and denominator of a rational function of t by the powers of t, without a common factor."""
         normal, names = self._rational(written)
-        at = next((i for i, key in names.items() if key == VARIABLE), None)
-        return at is not None and normal.top.degrees()[at] == normal.bottom.degrees()[at]
+        scales = [fmpq(p.leading_coefficient()) for p in (normal.top, normal.bottom)]
+        tops, bottoms = (Polynomial.of(p, names).coefficients(VARIABLE) for p in (normal.top, normal.bottom))
+        ratio = scales[0] / scales[1]
+        return {n: times(rational(int(ratio.p), int(ratio.q)), c) for n, c in tops.items()}, bottoms
 
     def _rational(self, written: Tree) -> tuple[Fraction, dict[int, str]]:
         found = Normalizer(reals=(VARIABLE,))
