@@ -366,11 +366,12 @@ def of_constant(node: Tree) -> Shape:
 
 def slope_of_one_sign(node: Tree, composer: Composer) -> bool:
     """Whether a derivative keeps its sign, so that an expression changes its own at each of its zeros."""
+    fresh = Composer(composer.name, composer.half, composer.facts)
     try:
-        slope = composer.shape(plainly(differentiate(node, composer.name)))
+        slope = fresh.shape(plainly(differentiate(node, composer.name)))
     except (NotComposed, Refused):
         return False
-    return bool(slope.sign) and slope.nonzero
+    return bool(slope.sign) and slope.nonzero and not fresh.bad
 
 
 def factors(node: Tree) -> Iterator[tuple[Tree, Tree]]:

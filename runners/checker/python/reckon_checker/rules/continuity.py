@@ -108,23 +108,25 @@ def jumps(integrand: Tree, answer: Tree, name: str, conditions: list[Tree], *, s
     first = asked.ends is None and (asked.where_real or bool(parameters))  # values of parameters cost more
     if first and by_composition(integrand, answer, name, asked):
         return Absent(exact=False)
-    found = at_places(integrand, answer, name, conditions, seed, asked)
+    found = at_places(integrand, answer, name, conditions, seed=seed, asked=asked)
     if isinstance(found, Unseen) and asked == EVERYWHERE and not first and by_composition(integrand, answer, name, asked):
         return Absent(exact=False)
     return found
 
 
 def by_composition(integrand: Tree, answer: Tree, name: str, asked: Asked) -> bool:
-    def look(known: Places) -> bool:
+    def look(known: Places, wanted: Callable[[arb | None], bool]) -> bool:
         side = Side(integrand, answer, name, {}, known, asked)
         turns = range(degree(answer, name, known) + 1) if known.line.kind == "circular" else range(1)
-        return all(isinstance(side.at(place, turn), Absent) for place in side.places() for turn in turns) and side.complete
+        roots = known.roots(CLOSE)
+        found = [place for place in side.places() if wanted(None if place is None else roots[place])]
+        return side.complete and all(isinstance(side.at(place, turn), Absent) for place in found for turn in turns)
 
     parameters = (free_symbols(answer) | free_symbols(integrand)) - {name}
     return budget.attempted(Joined(plainly(integrand), plainly(answer), name, asked.where_real, None if parameters else look).proved)
 
 
-def at_places(integrand: Tree, answer: Tree, name: str, conditions: list[Tree], seed: int, asked: Asked) -> Sought[Leap]:
+def at_places(integrand: Tree, answer: Tree, name: str, conditions: list[Tree], *, seed: int, asked: Asked) -> Sought[Leap]:
     """The same by the places at which the answer may not be analytic."""
     others = sorted((free_symbols(answer) | free_symbols(integrand)) - {name})
     conditions = [c for c in conditions if name not in free_symbols(c)]

@@ -36,8 +36,8 @@ BITS = 256
 LOGARITHM, FINER, STRAIGHT = "log$", "finer$", "straight$"
 TRIED = (fmpq(-37, 64), fmpq(-201, 64), fmpq(-5, 7), fmpq(-83, 64))
 
-# Looks at the zeros of an expression of the variable alone: whether the answer is proved to be continuous there, or the line parted.
-Look = Callable[[Places], bool]
+# Looks at some of the places of an expression of the variable alone: whether the answer is proved to be continuous there, or the line parted.
+Look = Callable[[Places, Callable[[arb | None], bool]], bool]
 
 
 @dataclass
@@ -116,7 +116,7 @@ class Joined:
                     composer.shape(term)
         except NotComposed:
             return False
-        return all(Place(self, e, composer, facts).settled() for e in composer.bad)
+        return all(Place(self, e, composer, facts).settled() for e in list(composer.bad))
 
     def _nowhere_real_below(self, case: list[Fact]) -> bool:
         """Whether the integrand is real on no interval of negative values: it is algebraic over functions that are analytic there, off poles, and at one
@@ -130,11 +130,11 @@ class Joined:
             for turns in itertools.product(*(range(int(p.q)) for _, (_, p) in roots)):
                 env = dict(point)
                 for (symbol, (base, p)), turn in zip(roots, turns, strict=True):
-                    value = evaluate(power(base, of_number(p)), Environment.of(dict(env)))
+                    value = evaluate(power(base, of_number(p)), Environment.of(env))
                     if not is_number(value):
                         return False
                     env[symbol] = complex_ball(value) * (2 * acb(arb.pi()) * acb(0, 1) * turn / int(p.q)).exp()
-                found = evaluate(node, Environment(dict(env)))
+                found = evaluate(node, Environment.of(env))
                 if not is_number(found):
                     return False
                 values.append(complex_ball(found))
@@ -195,11 +195,18 @@ def real_where(integrand: Tree, composer: Composer) -> Iterator[Fact]:
     found: list[tuple[Tree, Tree]] = []
     plain = True
     for base, exponent in factors(integrand):
+        factor = power(base, exponent) if exponent != 1 else base
         try:
-            if composer.shape(power(base, exponent) if exponent != 1 else base).real:
+            if composer.shape(factor).real:
+                if not composer.shape(factor).nonzero and not analytic(factor, composer):
+                    return  # 0 on an interval, it may be
                 continue
             p = number(exponent)
-            plain = plain and composer.shape(base).real and (p.q != 1 if p is not None else composer.shape(exponent).real and composer.name not in free_symbols(exponent))
+            plain = (
+                plain
+                and composer.shape(base).real
+                and (p.q != 1 if p is not None else composer.shape(exponent).real and composer.name not in free_symbols(exponent))
+            )
         except NotComposed:
             plain = False
         found.append((base, exponent))
@@ -211,6 +218,15 @@ def real_where(integrand: Tree, composer: Composer) -> Iterator[Fact]:
             yield Fact(found[0][0], "+")
             return
     yield from real_square_root(integrand, composer)
+
+
+def analytic(node: Tree, composer: Composer) -> bool:
+    """Whether an expression is analytic but at poles, so that it is 0 at single points only, or everywhere."""
+    try:
+        Composer(composer.name, composer.half, composer.facts, single=True).shape(node)
+    except NotComposed:
+        return False
+    return True
 
 
 def real_square_root(integrand: Tree, composer: Composer) -> Iterator[Fact]:
@@ -230,7 +246,7 @@ def real_square_root(integrand: Tree, composer: Composer) -> Iterator[Fact]:
     node = integrand
     for part in sorted(roots, key=lambda one: -len(str(one))):
         node = put(node, part, power(symbol, int(number(arguments(part)[1]).p)))  # type: ignore[union-attr]
-    if not composer.shape(node).real:
+    if not composer.shape(node).real or not analytic(node, composer):
         return
     root = power(bases[0], rational(1, 2))
     changed = minus(put(node, symbol, root), put(node, symbol, times(-1, root)))
@@ -300,9 +316,13 @@ class Place:
     def _seen(self) -> bool:
         if self.of.look is None or free_symbols(self.node) != {self.of.name}:
             return False
-        reader = Reader(line_of([self.node], self.of.name))
-        known = Places(reader.line, list(dict.fromkeys(reader.parted(reader.line.written(self.node))[0])), reader.constants)
-        return self._nowhere_zero(known) or self.of.look(known)
+        own = places_of([self.node], self.of.name)
+        if self._nowhere_zero(own):
+            return True
+        known = places_of(list(self.composer.bad), self.of.name)  # all, so that none lies between two points that are close to one
+        with precision(BITS):
+            roots = own.roots(BITS)
+        return known.line == own.line and self.of.look(known, lambda t: t is None or any(t.overlaps(root) for root in roots))
 
     def _nowhere_zero(self, known: Places) -> bool:
         """The zeros of a norm may be those of other branches only."""
@@ -316,6 +336,13 @@ class Place:
                 if not is_number(value) or complex_ball(value).contains(0):
                     return False
         return True
+
+
+def places_of(nodes: list[Tree], name: str) -> Places:
+    """The zeros of expressions."""
+    reader = Reader(line_of(nodes, name))
+    found = [p for node in nodes for p in reader.parted(reader.line.written(node))[0] if VARIABLE in p.names]
+    return Places(reader.line, list(dict.fromkeys(found)), reader.constants)
 
 
 AT_NOTHING = Polynomial((VARIABLE,), (((1,), fmpq(1)),))
