@@ -26,10 +26,10 @@ from ..parameters import leaves_out
 from ..points import Name, Point, environment
 from ..reality import on_reals
 from ..sides import JUMPING, continuous
-from ..sought import Absent, Found, Unseen
+from ..sought import Absent, Unseen
 from ..tree import Refused, Tree, arguments, free_symbols, is_call, walk
 from ..values import ONE, Comparison, NonValue, Relation, Undecided, Value, compare, is_number, is_zero, precision
-from . import continuity, finite, identities, real_logarithms, superfluous
+from . import continuity, finite, halves, identities, real_logarithms, superfluous
 
 MAX_DIFFERENCES = 400
 KEPT_BITS, LEAST_AGREED = 128, 3
@@ -65,7 +65,13 @@ def check(task: dict[str, Any], seed: int) -> Residual:
         found = unless_it_leaps(found, claims, conditions=list(assumptions.conditions), variables=variables, seed=seed)
     if isinstance(found, Refuted | Open):
         return found
-    if isinstance(found, Verified) and jumping and not (len(variables) == 1 and all(continuous(answer, variables[0]) for answer in answers)):
+    proved_along = isinstance(found, Verified) and found.residual in (FOR_REALS, WHERE_THE_INTEGRAND_IS)
+    if (
+        isinstance(found, Verified)
+        and jumping
+        and not proved_along
+        and not (len(variables) == 1 and all(continuous(answer, variables[0]) for answer in answers))
+    ):
         return Supported()  # the derivative does not tell of a jump
     only_real = any(on_reals(derived(right)) for _, right in claims)
     if isinstance(found, Verified) and (only_real or any(not_analytic(left, variables) for left, _ in claims) or any(ordered(a, variables) for a in answers)):
@@ -110,8 +116,8 @@ def unless_it_leaps(found: Verified | Supported, claims: list[Claim], *, conditi
 
 
 def where_it_is_real(integrand: Tree, answer: Tree, name: str, conditions: list[Tree], seed: int) -> Absent | None:
-    """That an answer does not jump where its integrand is real, which it is somewhere. An answer with terms of no use is not meant so."""
-    if not real_somewhere(integrand) or isinstance(superfluous.superfluous(answer, name), Found):
+    """That an answer does not jump where its integrand is real, which it is somewhere. An answer that may have terms of no use is not meant so."""
+    if not real_somewhere(integrand) or not isinstance(superfluous.superfluous(answer, name), Absent):
         return None
     found = continuity.jumps(integrand, answer, name, conditions, seed=seed, asked=continuity.Asked(where_real=True))
     return found if isinstance(found, Absent) else None
@@ -166,6 +172,8 @@ def judged(claims: list[Claim], assumptions: Assumptions, task: dict[str, Any], 
     seen = survey(claims, assumptions, seed, printed=True, partial=True, enough_differences=1 if plain else MAX_DIFFERENCES)
     if not seen.differences:
         found = identities.conclude(claims, seen)
+        if not isinstance(found, Verified) and seen.agreed and budget.attempted(lambda: halves.proved(claims)):
+            return Verified(exact=True, residual=FOR_REALS)
         real_only = where_real(claims, assumptions, seed) if isinstance(found, Supported) else found
         return real_only if isinstance(real_only, Verified) else found
     refuted = seen.refutation()
@@ -183,6 +191,8 @@ def judged(claims: list[Claim], assumptions: Assumptions, task: dict[str, Any], 
         return refuted
     if len(variables) == 1 and all(real_logarithms.proved(*original, next(iter(variables)), assumptions) for original in originals):
         return Verified(exact=True, residual=real_logarithms.WHERE_THE_ROOT_IS)
+    if not any(point.real for point, _ in seen.differences) and budget.attempted(lambda: halves.proved(claims)):
+        return Verified(exact=True, residual=FOR_REALS)
     return where_real(claims, assumptions, seed)
 
 

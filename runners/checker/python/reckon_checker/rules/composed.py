@@ -383,7 +383,8 @@ def factors(node: Tree) -> Iterator[tuple[Tree, Tree]]:
         base, exponent = arguments(node)
         if is_call(base, "Times") and isinstance(exponent, int):
             for inner, of in factors(base):
-                yield inner, times(of, exponent) if of != 1 else exponent
+                p = number(of)
+                yield inner, of_number(p * exponent) if p is not None else times(of, exponent)
         else:
             yield base, exponent
     else:

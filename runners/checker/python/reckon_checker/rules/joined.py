@@ -100,7 +100,7 @@ class Joined:
             yield [Fact(node, sign, strict=True) for node, sign in zip(free, signs, strict=True)]
 
     def _in_case(self, case: list[Fact]) -> bool:
-        half = "+" if self.real and of_positive(self.name, self.integrand, self.answer) and self._nowhere_real_below(case) else ""
+        half = "+" if self.real and of_positive(self.name, self.integrand, self.answer) and self._left_out(case) else ""
         facts = list(real_where(self.integrand, Composer(self.name, half, case))) if self.real else []
         return self._continuous(half, case, facts) or (bool(facts) and self._continuous(half, case, [Fact(f.node, f.sign, strict=True) for f in facts]))
 
@@ -117,6 +117,12 @@ class Joined:
         except NotComposed:
             return False
         return all(Place(self, e, composer, facts).settled() for e in list(composer.bad))
+
+    def _left_out(self, case: list[Fact]) -> bool:
+        try:
+            return self._nowhere_real_below(case)
+        except (NotComposed, Refused, Undecided):
+            return False
 
     def _nowhere_real_below(self, case: list[Fact]) -> bool:
         """Whether the integrand is real on no interval of negative values: it is algebraic over functions that are analytic there, off poles, and at one
