@@ -34,7 +34,7 @@ from . import continuity, finite, halves, identities, real_logarithms, superfluo
 MAX_DIFFERENCES = 400
 KEPT_BITS, LEAST_AGREED = 128, 3
 ROOTS_OF_UNITY = fmpq(12)
-LOOKED_AT = tuple(fmpq(p, 64) for p in (37, -83, 201, -13, 29, 353, 83, -331, 59, 613, -29, 1033, 7, -641, 149, 401))
+LOOKED_AT = tuple(fmpq(p, 64) for p in (37, -83, 201, -13, 29, 353, 83, -331, 59, 613, -29, 1033, 7, -641, 149, 401, 1, 3, -3, 5))
 OF_PARTS = ("Re", "Im", "Arg", "Conjugate", "ReIm", "AbsArg")
 NOT_ANALYTIC = ("Abs", "Sign", "Floor", "Ceiling", "Round", "IntegerPart", *OF_PARTS)
 FOR_REALS = "0 for real values"

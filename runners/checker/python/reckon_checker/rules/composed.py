@@ -188,7 +188,10 @@ class Composer:
 
     def _real_exponent(self, base: Tree, exponent: Tree, u: Shape) -> Shape:
         varying = self.name in free_symbols(exponent)
-        if not self.shape(exponent).real or not (u.sign == "+" and u.nonzero if varying else u.real or u.kind == "cone"):
+        real = self.shape(exponent).real
+        if self.name not in free_symbols(base) and u.nonzero and u.ray and u.real:  # E^(c Log[u])
+            return POSITIVE if real and u.sign == "+" else plane(nonzero=True)
+        if not real or not (u.sign == "+" and u.nonzero if varying else u.real or u.kind == "cone"):
             raise NotComposed
         if not u.nonzero:
             self.off(base, branch=True)

@@ -115,9 +115,9 @@ def jumps(integrand: Tree, answer: Tree, name: str, conditions: list[Tree], *, s
 
 
 def by_composition(integrand: Tree, answer: Tree, name: str, asked: Asked) -> bool:
-    def look(known: Places, wanted: Callable[[arb | None], bool]) -> bool:
-        side = Side(integrand, answer, name, {}, known, asked)
-        turns = range(degree(answer, name, known) + 1) if known.line.kind == "circular" else range(1)
+    def look(of: Joined, known: Places, wanted: Callable[[arb | None], bool]) -> bool:
+        side = Side(of.integrand, of.answer, of.name, {}, known, asked)
+        turns = range(degree(of.answer, of.name, known) + 1) if known.line.kind == "circular" else range(1)
         roots = known.roots(CLOSE)
         found = [place for place in side.places() if wanted(None if place is None else roots[place])]
         return side.complete and all(isinstance(side.at(place, turn), Absent) for place in found for turn in turns)

@@ -5,9 +5,12 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterator, Sequence
 
+from flint import fmpq
+
 from ..agreement import Claim
 from ..normal import proves_equal
-from ..tree import Tree, arguments, free_symbols, is_call, reals, replace, times, walk
+from ..tree import Tree, arguments, free_symbols, is_call, plus, rational, reals, replace, times, walk
+from ..univariate import polynomial
 from .composed import plainly
 
 MAX_NAMES = 4
@@ -32,8 +35,16 @@ def ways(name: str, claims: Sequence[Claim]) -> Iterator[Tree]:
     if any(name in free_symbols(part) and exponential(part) for claim in claims for side in claim for part in walk(side)):
         yield ("Log", name)
     else:
-        yield name
-        yield times(-1, name)
+        kinks = {kink for claim in claims for side in claim for part in walk(side) if (kink := kink_of(part, name)) is not None}
+        start = kinks.pop() if len(kinks) == 1 else fmpq(0)
+        for way in (name, times(-1, name)):
+            yield plus(way, rational(int(start.p), int(start.q))) if start != 0 else way
+
+
+def kink_of(node: Tree, name: str) -> fmpq | None:
+    """Where what a sign or size is taken of is 0."""
+    line = polynomial(arguments(node)[0], name) if is_call(node, "Sign", "Abs") else None
+    return -line[0] / line[1] if line is not None and line.degree() == 1 else None
 
 
 def exponential(node: Tree) -> bool:

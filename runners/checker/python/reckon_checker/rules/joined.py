@@ -22,11 +22,12 @@ from ..evaluation import Environment, evaluate
 from ..normal import proves_zero
 from ..tree import Refused, Tree, arguments, free_symbols, is_call, minus, plus, power, rational, times, walk
 from ..tree import replace as put
-from ..values import Undecided, complex_ball, is_number, precision
+from ..univariate import polynomial
+from ..values import Undecided, Value, complex_ball, is_number, precision
 from .breaks import single_valued
 from .composed import Composer, Fact, NotComposed, factors, number, of_number, proportion, slope_of_one_sign
 from .cones import plane
-from .one_variable import VARIABLE, NotPlaced, Places, Polynomial, Reader, line_of
+from .one_variable import CIRCULAR, HYPERBOLIC, VARIABLE, NotPlaced, Places, Polynomial, Reader, line_of
 from .parameter_cells import as_tree
 from .real_logarithms import rational as rational_function
 from .superfluous import not_zero_somewhere
@@ -37,7 +38,7 @@ LOGARITHM, FINER, STRAIGHT = "log$", "finer$", "straight$"
 TRIED = (fmpq(-37, 64), fmpq(-201, 64), fmpq(-5, 7), fmpq(-83, 64))
 
 # Looks at some of the places of an expression of the variable alone: whether the answer is proved to be continuous there, or the line parted.
-Look = Callable[[Places, Callable[[arb | None], bool]], bool]
+Look = Callable[["Joined", Places, Callable[[arb | None], bool]], bool]
 
 
 @dataclass
@@ -62,7 +63,7 @@ class Joined:
     def _straighten(self) -> None:
         """Takes the argument of a wave or exponential that holds parameters for the variable, and writes each quotient of waves in a function with
         branches as one of polynomials without a common zero."""
-        argument = next((a for part in itertools.chain(walk(self.answer), walk(self.integrand)) if (a := of_parameters(part, self.name)) is not None), None)
+        argument = next((a for part in itertools.chain(walk(self.answer), walk(self.integrand)) if (a := not_rational(part, self.name)) is not None), None)
         if argument is not None:
             slope = differentiate(argument, self.name)
             if self.name in free_symbols(slope) and not proves_zero(differentiate(slope, self.name)):
@@ -100,7 +101,9 @@ class Joined:
             yield [Fact(node, sign, strict=True) for node, sign in zip(free, signs, strict=True)]
 
     def _in_case(self, case: list[Fact]) -> bool:
-        half = "+" if self.real and of_positive(self.name, self.integrand, self.answer) and self._left_out(case) else ""
+        if self.real and case and all(isinstance(fact.node, str) for fact in case) and self._left_out(case, ""):
+            return True
+        half = "+" if self.real and of_positive(self.name, self.integrand, self.answer) and not case and self._left_out(case, "-") else ""
         facts = list(real_where(self.integrand, Composer(self.name, half, case))) if self.real else []
         return self._continuous(half, case, facts) or (bool(facts) and self._continuous(half, case, [Fact(f.node, f.sign, strict=True) for f in facts]))
 
@@ -118,19 +121,22 @@ class Joined:
             return False
         return all(Place(self, e, composer, facts).settled() for e in list(composer.bad))
 
-    def _left_out(self, case: list[Fact]) -> bool:
+    def _left_out(self, case: list[Fact], half: str) -> bool:
         try:
-            return self._nowhere_real_below(case)
+            return self._nowhere_real(case, half)
         except (NotComposed, Refused, Undecided):
             return False
 
-    def _nowhere_real_below(self, case: list[Fact]) -> bool:
-        """Whether the integrand is real on no interval of negative values: it is algebraic over functions that are analytic there, off poles, and at one
-        point no two values of its branches are conjugates. Were it real somewhere, its polynomial and the conjugate one would share a zero all over."""
-        if case:
-            return False
-        node, roots = self._without_branches()
-        point = {n: TRIED[i % len(TRIED)] * (-1) ** i + i // len(TRIED) for i, n in enumerate([self.name, *sorted(free_symbols(self.integrand) - {self.name})])}
+    def _nowhere_real(self, case: list[Fact], half: str) -> bool:
+        """Whether the integrand is real on no interval of a half of the line, or of the line, for parameters of given signs: it is algebraic over
+        functions that are analytic there, off poles, and at one point no two values of its branches are conjugates. Were it real somewhere, its
+        polynomial and the conjugate one would share a zero all over."""
+        signs = {fact.node: fact.sign for fact in case}
+        node, roots = self._without_branches(case, half)
+        point: dict[str, Value] = {self.name: TRIED[0]}
+        for i, n in enumerate(sorted(free_symbols(self.integrand) - {self.name}), 1):
+            size = abs(TRIED[i % len(TRIED)]) + i // len(TRIED)
+            point[n] = size if signs.get(n, "+-"[i % 2]) == "+" else -size
         values: list[acb] = []
         with precision(BITS):
             for turns in itertools.product(*(range(int(p.q)) for _, (_, p) in roots)):
@@ -146,10 +152,10 @@ class Joined:
                 values.append(complex_ball(found))
         return not any(a.overlaps(b.conjugate()) for a in values for b in values)
 
-    def _without_branches(self) -> tuple[Tree, list[tuple[str, tuple[Tree, fmpq]]]]:
-        """The integrand with a symbol for each root that is not analytic on the negative axis, and these roots."""
+    def _without_branches(self, case: list[Fact], half: str) -> tuple[Tree, list[tuple[str, tuple[Tree, fmpq]]]]:
+        """The integrand with a symbol for each root that is not analytic, and these roots."""
         roots: list[tuple[str, tuple[Tree, fmpq]]] = []
-        composer = Composer(self.name, "-", single=True)
+        composer = Composer(self.name, half, case, single=True)
 
         def analytic(node: Tree) -> Tree:
             if not isinstance(node, tuple):
@@ -158,7 +164,7 @@ class Joined:
             p = number(arguments(inner)[1]) if is_call(inner, "Power") else None
             try:
                 base = branching(inner)
-                if base is not None and free_symbols(base) - {self.name} - {symbol for symbol, _ in roots}:
+                if base is not None and free_symbols(base) - {self.name, *(fact.node for fact in case)} - {symbol for symbol, _ in roots}:
                     raise NotComposed  # parameters may take it over a cut
                 composer.shape(inner)
                 return inner
@@ -328,7 +334,7 @@ class Place:
         known = places_of(list(self.composer.bad), self.of.name)  # all, so that none lies between two points that are close to one
         with precision(BITS):
             roots = own.roots(BITS)
-        return known.line == own.line and self.of.look(known, lambda t: t is None or any(t.overlaps(root) for root in roots))
+        return known.line == own.line and self.of.look(self.of, known, lambda t: t is None or any(t.overlaps(root) for root in roots))
 
     def _nowhere_zero(self, known: Places) -> bool:
         """The zeros of a norm may be those of other branches only."""
@@ -445,13 +451,20 @@ def lowest_terms(node: Tree, name: str) -> Tree:
     return times(written[0], power(written[1], -1)) if written[1] != 1 else written[0]
 
 
-def of_parameters(node: Tree, name: str) -> Tree | None:
-    """The argument of a function that is no root, where it holds the variable and parameters."""
+def not_rational(node: Tree, name: str) -> Tree | None:
+    """The argument of a wave or exponential, where it holds the variable, and parameters or numbers such as Pi."""
     parts = arguments(node)
     if is_call(node, "Power") and len(parts) == 2 and parts[0] == "E":
         argument = parts[1]
-    elif is_call(node, "Sin", "Cos", "Tan", "Cot", "Sec", "Csc", "Sinh", "Cosh", "Tanh", "Coth", "Sech", "Csch"):
+    elif is_call(node, *CIRCULAR, *HYPERBOLIC):
         argument = parts[0]
     else:
         return None
-    return argument if name in free_symbols(argument) and free_symbols(argument) != {name} else None
+    if name not in free_symbols(argument) or "I" in walk(argument):
+        return None
+    return argument if free_symbols(argument) != {name} or (polynomial(argument, name) is None and of_numbers(argument)) else None
+
+
+def of_numbers(node: Tree) -> bool:
+    """Whether a tree is made of sums and products."""
+    return not isinstance(node, tuple) or (is_call(node, "Plus", "Times", "Power", "Rational") and all(of_numbers(part) for part in arguments(node)))
