@@ -28,6 +28,7 @@ from ..reality import on_reals
 from ..sides import JUMPING, continuous
 from ..sought import Absent, Unseen
 from ..tree import Refused, Tree, arguments, free_symbols, is_call, walk
+from ..univariate import polynomial
 from ..values import ONE, Comparison, NonValue, Relation, Undecided, Value, compare, is_number, is_zero, precision
 from . import continuity, finite, halves, identities, real_logarithms, superfluous
 
@@ -65,7 +66,12 @@ def check(task: dict[str, Any], seed: int) -> Residual:
         found = unless_it_leaps(found, claims, conditions=list(assumptions.conditions), variables=variables, seed=seed)
     if isinstance(found, Refuted | Open):
         return found
-    proved_along = isinstance(found, Verified) and found.residual in (FOR_REALS, WHERE_THE_INTEGRAND_IS)
+    proved_along = (
+        isinstance(found, Verified)
+        and found.residual in (FOR_REALS, WHERE_THE_INTEGRAND_IS)
+        and len(variables) == 1
+        and all(no_value_at_steps(answer, variables[0]) for answer in answers)
+    )
     if (
         isinstance(found, Verified)
         and jumping
@@ -134,6 +140,24 @@ def real_somewhere(node: Tree) -> bool:
         except (Undecided, Refused):
             continue
     return count >= LEAST_AGREED
+
+
+def no_value_at_steps(answer: Tree, name: str) -> bool:
+    """Whether an expression steps by signs of expressions of first degree only, and has no value where these are 0, that could be another one."""
+    for part in walk(answer):
+        if not is_call(part, *JUMPING):
+            continue
+        line = polynomial(arguments(part)[0], name) if is_call(part, "Sign", "RealSign") else None
+        if line is None or line.degree() != 1:
+            return False
+        try:
+            with precision(KEPT_BITS):
+                env = Environment.of({other: fmpq(37, 64) for other in free_symbols(answer)} | {name: -line[0] / line[1]})
+                if not isinstance(evaluate(answer, env), NonValue):
+                    return False
+        except (Undecided, Refused):
+            return False
+    return True
 
 
 def rate_of(answer: Tree, name: str) -> Tree | None:

@@ -232,9 +232,8 @@ class Reader:
     def quotient(self, written: Tree) -> tuple[dict[int, Tree], dict[int, Tree]]:
         """Numerator and denominator of a rational function of t by the powers of t, without a common factor."""
         normal, names = self._rational(written)
-        scales = [fmpq(p.leading_coefficient()) for p in (normal.top, normal.bottom)]
-        tops, bottoms = (Polynomial.of(p, names).coefficients(VARIABLE) for p in (normal.top, normal.bottom))
-        ratio = scales[0] / scales[1]
+        (top, above), (bottom, below) = (Polynomial.scaled(p, names) for p in (normal.top, normal.bottom))
+        ratio, tops, bottoms = above / below, top.coefficients(VARIABLE), bottom.coefficients(VARIABLE)
         return {n: times(rational(int(ratio.p), int(ratio.q)), c) for n, c in tops.items()}, bottoms
 
     def _rational(self, written: Tree) -> tuple[Fraction, dict[int, str]]:
@@ -301,10 +300,15 @@ class Polynomial:
 
     @classmethod
     def of(cls, p: fmpq_mpoly, names: dict[int, str]) -> Polynomial:
+        return cls.scaled(p, names)[0]
+
+    @classmethod
+    def scaled(cls, p: fmpq_mpoly, names: dict[int, str]) -> tuple[Polynomial, fmpq]:
+        """The polynomial with 1 for its last coefficient, and the one that it had."""
         used = sorted((i for i, d in enumerate(p.degrees()) if d), key=lambda i: names[i])
         terms = sorted(((tuple(int(m[i]) for i in used), c) for m, c in p.to_dict().items()), key=lambda term: term[0])
-        lead = terms[-1][1]
-        return cls(tuple(names[i] for i in used), tuple((exponents, c / lead) for exponents, c in terms))
+        lead = fmpq(terms[-1][1])
+        return cls(tuple(names[i] for i in used), tuple((exponents, c / lead) for exponents, c in terms)), lead
 
     def coefficients(self, name: str) -> dict[int, Tree]:
         """By the powers of a symbol, as trees of the others."""
