@@ -15,11 +15,12 @@ func findrootResidual() Rule {
 			Shows:  "The box around the answer, of six digits or half of those that are shown, is proved to hold no root.",
 			Silent: "That an exact root is near, and which of several roots was wanted.",
 			Examples: []Example{
-				{"FindRoot[Cos[x] == x, {x, 1}]", "{x -> 0.7390851332151607}"},
+				{"FindRoot[Cos[x] == x, {x, 1}]", "{x -> 0.739085}"},
 				{"FindRoot[Cos[x] == x, {x, 1}]", "{x -> 0.8390851332151607}"},
 			},
 		},
-		plan: planFindRootResidual,
+		plan:  planFindRootResidual,
+		proof: findrootEnclosure(),
 	}
 }
 
@@ -50,4 +51,18 @@ func planFindRootResidual(c Call) (Task, error) {
 	}
 	c.Args = []*expression.Expr{call("List", equations...), call("List", unknowns...)}
 	return solutionsTask(c, false, true)
+}
+
+// findrootEnclosure: a decimal root with an exact one within its digits.
+func findrootEnclosure() *ProofRule {
+	return &ProofRule{Declaration{
+		Slug:   "findroot_enclosure",
+		Heads:  []string{"FindRoot"},
+		Shows:  "A box of the width that the digits leave open is proved to hold a root (Krawczyk), or all roots are isolated and one of them lies there.",
+		Silent: "Which of several roots was wanted.",
+		Examples: []Example{
+			{"FindRoot[Cos[x] == x, {x, 1}]", "{x -> 0.7390851332151607}"},
+			{"FindRoot[{x^2 + y^2 == 4, x y == 1}, {{x, 2}, {y, 0.5}}]", "{x -> 1.9318516525781366, y -> 0.5176380902050415}"},
+		},
+	}}
 }

@@ -13,6 +13,9 @@ func TestEveryRuleHasPairs(t *testing.T) {
 	type count struct{ right, wrong int }
 	counts := map[string]*count{}
 	for _, rule := range verification.Rules() {
+		if _, proof := rule.(verification.ProofRule); proof {
+			continue // it takes no call by itself
+		}
 		counts[rule.Declare().Slug] = &count{}
 	}
 	for name, list := range map[string]func() ([]Pair, error){"battery": Battery, "forms": Forms, "independent": Independent, "classes": Classes, "stranger": Stranger} {
