@@ -3,13 +3,10 @@ GO ?= go
 GOVULNCHECK := golang.org/x/vuln/cmd/govulncheck@v1.8.0
 GOLANGCI := github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.15.0
 
-GOTESTSUM := gotest.tools/gotestsum@v1.13.0
-# $(call tests,FLAGS,PACKAGES) runs tests. With RERUN=1, as in CI, up to five that fail are run once more and listed in failed-once.txt:
-# one that then passes depends on the machine's load, which is a defect of the test.
-tests = $(if $(RERUN),$(GO) run $(GOTESTSUM) --format pkgname-and-test-fails --rerun-fails=1 --rerun-fails-max-failures=5 \
-  --rerun-fails-report=failed-once.txt --packages="$(2)" -- $(1); status=$$?; cat failed-once.txt 2>/dev/null; exit $$status,$(GO) test $(1) $(2))
+# Prints a line for each package and, at the end, every failure and every skipped test with what it lacks.
+TESTS := $(GO) run gotest.tools/gotestsum@v1.13.0 --format pkgname-and-test-fails --
 
-.PHONY: help run build test soak race verify generate protos events lint checker architecture vulncheck sbom bench screenshots fuzz clean
+.PHONY: help run build test repeat soak race verify generate protos events lint checker architecture vulncheck sbom bench screenshots fuzz clean
 
 help: ## list the targets
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 14
@@ -20,19 +17,29 @@ run: ## run the service with everything embedded
 build: ## build the binary ./reckon
 	$(GO) build -o reckon ./cmd/reckon
 
+# The packages that take longest are begun first. Tests wait more than they compute: more of them run at once than there are processors.
 test: ## run every test, with the real engine, node and databases
-	$(call tests,-count=1 -timeout 30m,./...) # -count=1: the cache does not see the binaries that e2e tests build
+	$(TESTS) -count=1 -p 4 -parallel 4 -timeout 30m ./test/e2e ./test/processes ./cmd/reckon ./... # -count=1: the cache does not see the binaries that tests build
 
-# The tests that only need time (package test/sweep), and those that `make test` runs in part, whole.
-SOAK = TestSchemathesis|TestQiskitPrograms|TestAerNoise|TestStateForNumPy|TestEventStoreGoSuite|TestLargeAndSmallCircuits|TestWalkOfProjections|TestTheWindowCutsNoBurst|TestBurstRowsAreTheDerivation|TestBuiltIsTrue|TestAYearOfSubscriptions|TestBurstsOfTheLog|TestLargeMessagesOfManyShareTheMemory
+# SINCE is a commit; by default the newest that is a day older than this one.
+TIMES ?= 3
+SINCE ?= $(shell git rev-list -1 --before="$$(git show -s --format=%cI) - 1 day" HEAD)
+CHANGED = $(shell git diff --name-only $(SINCE) -- '*.go' | xargs -r -n1 dirname | sort -u | while read folder; do ls $$folder/*_test.go >/dev/null 2>&1 && echo ./$$folder; done)
+repeat: ## the packages that changed since SINCE, TIMES times in a row
+	$(if $(CHANGED),$(TESTS) -count=$(TIMES) -p 4 -parallel 4 -timeout 60m $(CHANGED),@echo "no package has changed since $(SINCE)")
+
+# The tests that take their size from test/sweep: written by go test ./test -run TestSweepsPage -update
+SOAK = TestAYearOfSubscriptions|TestAerNoise|TestAgreesOnMutants|TestBattery|TestBlindSearchesVerifyNothing|TestBuiltIsTrue|TestBurstRowsAreTheDerivation|TestBurstsOfTheLog|TestChangesThatMeanNothingAreAccepted|TestClasses|TestEstimateBoundsResidentMemory|TestEventStoreClients|TestEventStoreGoSuite|TestEveryChangeOfADerivedFieldIsRefused|TestEveryRuleHasPairs|TestForms|TestGenerated|TestGeneratedClients|TestHistoryHunter|TestHuntedEnvironmentsHaveNoHistory|TestHunterFindsNoFalse|TestIndependent|TestIntegrals|TestJobsSurviveKilledRunners|TestKilledRebuild|TestLargeAndSmallCircuits|TestLargeMessagesOfManyShareTheMemory|TestLeanCheckStaysWithinItsMemory|TestLinters|TestMCPClients|TestMCPConformance|TestManyUploadsAtOnce|TestMutantsOfRealExportsShowWhatTheyMean|TestNanodaAgrees|TestNearLevelsCompareAsTheirValues|TestNearMissesAreNotRecognised|TestNothingAcknowledgedIsLost|TestNothingIsLeftBehind|TestOAuthProbe|TestPlainKernelAgreesOnClaims|TestPlainKernelAgreesOnGeneratedEnvironments|TestPlantedFaultsAreFound|TestQiskitPrograms|TestReadingOfSentences|TestResultJSON|TestSchemathesis|TestStateForNumPy|TestStranger|TestTheWindowCutsNoBurst|TestUpgradeUnderLoad|TestWalkOfProjections
+SOAKED = ./cmd/reckon ./domain/circuit ./domain/lean/internal/attack ./domain/lean/kernel ./domain/lean/plain ./eventstore/node ./projections ./runners/engine ./test ./test/answers ./test/billing ./test/clients ./test/e2e ./test/processes ./test/reference ./test/verification
+# end of sweeps
 
 soak: export RECKON_SWEEP = whole
 soak: ## what takes minutes: whole sweeps, foreign suites
-	$(call tests,-count=1 -timeout 30m -run '^($(SOAK))$$',./test ./test/clients ./test/e2e ./test/reference ./test/billing ./projections ./cmd/reckon ./eventstore/node)
+	$(TESTS) -count=1 -timeout 60m -run '^($(SOAK))$$' $(SOAKED)
 
 race: ## the packages where goroutines meet, under the race detector
-	$(call tests,-race -short -timeout 30m,./commands/... ./eventstore/... ./projections/... ./internal/... ./readapi/... ./writeapi/... ./runners/... \
-	  ./domain/circuit ./domain/lean/check ./domain/lean/export)
+	$(TESTS) -race -short -timeout 30m ./commands/... ./eventstore/... ./projections/... ./internal/... ./readapi/... ./writeapi/... ./runners/... \
+	  ./domain/circuit ./domain/lean/check ./domain/lean/export
 
 verify: ## generated files up to date, vet, lint, the checker's own tools, import rules
 	@state() { git status --porcelain; git diff | cksum; }; before="$$(state)"; \
@@ -49,6 +56,7 @@ generate: ## write everything that is generated from declarations
 	$(GO) generate -run internal/lists ./projections ./readapi ./writeapi
 	$(GO) generate -skip 'buf|internal/lists' ./...
 	$(GO) test ./test -run "TestImportTable|TestLimitsPage|TestWhatIsNotServed|TestAccessPage|TestSweepsPage" -update
+	$(GO) test ./domain/audit -run "TestDocsList" -update
 	$(GO) test ./internal/telemetry -run TestMetricsPage -update
 	$(GO) test ./internal/tracing -run TestTracesPage -update
 	@$(MAKE) --no-print-directory events
@@ -90,4 +98,4 @@ fuzz: ## every fuzz target for FUZZTIME (default 60s each; 1000x is a thousand i
 	    echo "$$p $$f"; $(GO) test -run '^$$' -fuzz "^$$f$$" -fuzztime $${FUZZTIME:-60s} $$p </dev/null || exit 1; done || exit 1; done
 
 clean: ## remove what was built; data folders stay
-	rm -f reckon reckon.cdx.json failed-once.txt
+	rm -f reckon reckon.cdx.json

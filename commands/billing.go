@@ -130,21 +130,22 @@ func IssueInvoice(ctx context.Context, store Store, in Intent, issue billing.Iss
 	return invoice, nil
 }
 
-// PayInvoice is the payment of an invoice of the intent's account. A payment that is told again changes nothing. It returns
-// the invoice and the position of the account's last event in billing, an error of billing's decider, or one of Handle.
-func PayInvoice(ctx context.Context, store Store, in Intent, pay billing.Pay) (billing.Invoice, event.Position, error) {
+// PayInvoice is the payment of an invoice of the intent's account, and puts the plan in force that it brings back. A payment that is
+// told again changes nothing. It returns the invoice and the position of the account's last event in billing, an error of billing's
+// decider, or one of Handle.
+func PayInvoice(ctx context.Context, store Store, plans account.Plans, in Intent, pay billing.Pay) (billing.Invoice, event.Position, error) {
 	pay.Account, pay.Now = in.Account, in.At
-	return handleInvoice(ctx, store, in, pay.InvoiceID, pay)
+	return handleInvoice(ctx, store, plans, in, pay.InvoiceID, pay)
 }
 
 // VoidInvoice makes an open invoice of the intent's account void. Its results are PayInvoice's.
-func VoidInvoice(ctx context.Context, store Store, in Intent, void billing.Void) (billing.Invoice, event.Position, error) {
+func VoidInvoice(ctx context.Context, store Store, plans account.Plans, in Intent, void billing.Void) (billing.Invoice, event.Position, error) {
 	void.Account, void.Now = in.Account, in.At
-	return handleInvoice(ctx, store, in, void.InvoiceID, void)
+	return handleInvoice(ctx, store, plans, in, void.InvoiceID, void)
 }
 
-func handleInvoice(ctx context.Context, store Store, in Intent, invoice string, command billing.Command) (billing.Invoice, event.Position, error) {
-	state, at, err := Handle(ctx, store, billing.Decider, billing.Stream(in.Account), in, command)
+func handleInvoice(ctx context.Context, store Store, plans account.Plans, in Intent, invoice string, command billing.Command) (billing.Invoice, event.Position, error) {
+	state, at, err := handleSubscription(ctx, store, plans, in, command)
 	if err != nil {
 		return billing.Invoice{}, at, err
 	}

@@ -79,7 +79,7 @@ func TestASubscriptionPutsItsPlanInForce(t *testing.T) {
 	invoice := state.Invoices()[1]
 	pay := billing.Pay{InvoiceID: invoice.InvoiceID, AmountMinor: invoice.AmountMinor, Currency: "USD", Method: billing.PaidOperator}
 	for range 2 {
-		if got, _, err := commands.PayInvoice(t.Context(), l, later(3*time.Hour), pay); err != nil || got.Status != billing.InvoicePaid {
+		if got, _, err := commands.PayInvoice(t.Context(), l, plans, later(3*time.Hour), pay); err != nil || got.Status != billing.InvoicePaid {
 			t.Errorf("paid: %+v %v", got, err)
 		}
 	}
@@ -91,6 +91,32 @@ func TestASubscriptionPutsItsPlanInForce(t *testing.T) {
 	}
 	if err := commands.FollowSubscription(t.Context(), l, plans, later(367*24*time.Hour)); err != nil || planOf(t, l, anna) != "team" {
 		t.Errorf("the end of the subscription is followed twice: %v, %s in force", err, planOf(t, l, anna))
+	}
+}
+
+// TestPayingLateBringsThePlanBack: who pays what ended a subscription has the plan again, and is asked for it once.
+func TestPayingLateBringsThePlanBack(t *testing.T) {
+	l, plans := newLog(t), account.DefaultPlans()
+	register(t, l, anna)
+	if _, _, err := commands.Subscribe(t.Context(), l, plans, later(0), commands.SubscribeTo{Plan: "pro", Period: account.Yearly}); err != nil {
+		t.Fatal(err)
+	}
+	const day = 24 * time.Hour
+	if err := commands.AdvanceSubscription(t.Context(), l, plans, later(21*day)); err != nil || planOf(t, l, anna) != "free" {
+		t.Fatalf("not paid: %v, %s in force", err, planOf(t, l, anna))
+	}
+	owed := billing.Pay{InvoiceID: billing.InvoiceNumber(anna, 1), AmountMinor: 12000, Currency: "USD", Method: billing.PaidProvider, PaymentID: "evt_1"}
+	for range 2 { // the provider tells it again
+		if _, _, err := commands.PayInvoice(t.Context(), l, plans, later(22*day), owed); err != nil || planOf(t, l, anna) != "pro" {
+			t.Errorf("paid late: %v, %s in force", err, planOf(t, l, anna))
+		}
+	}
+	state, err := commands.ReadBilling(t.Context(), l, anna)
+	if err != nil || len(state.Invoices()) != 1 || !state.Subscription.Live || state.CreditMinor("USD") != 12000/365+1 {
+		t.Errorf("%+v, credit %d, %v", state.Subscription, state.CreditMinor("USD"), err)
+	}
+	if err := commands.FollowSubscription(t.Context(), l, plans, later(22*day)); err != nil || planOf(t, l, anna) != "pro" { // as the reaction does
+		t.Errorf("followed again: %v, %s in force", err, planOf(t, l, anna))
 	}
 }
 
@@ -195,7 +221,7 @@ func TestAClosedAccountHasNoSubscription(t *testing.T) {
 		t.Errorf("issued: %v", err)
 	}
 	owed := billing.Pay{InvoiceID: billing.InvoiceNumber(anna, 1), AmountMinor: 1200, Currency: "USD", Method: billing.PaidOperator}
-	if _, _, err := commands.PayInvoice(t.Context(), l, later(time.Hour), owed); err != nil {
+	if _, _, err := commands.PayInvoice(t.Context(), l, plans, later(time.Hour), owed); err != nil {
 		t.Errorf("what is owed cannot be paid: %v", err)
 	}
 
@@ -235,7 +261,7 @@ func TestInvoicesOfAnOperator(t *testing.T) {
 		}
 	}
 	for range 2 {
-		voided, _, err := commands.VoidInvoice(t.Context(), l, later(0), billing.Void{InvoiceID: billing.InvoiceNumber(anna, 1), Note: "not held"})
+		voided, _, err := commands.VoidInvoice(t.Context(), l, account.DefaultPlans(), later(0), billing.Void{InvoiceID: billing.InvoiceNumber(anna, 1), Note: "not held"})
 		if err != nil || voided.Status != billing.InvoiceVoided {
 			t.Errorf("%+v %v", voided, err)
 		}

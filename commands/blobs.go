@@ -21,7 +21,7 @@ func storeText(ctx context.Context, blobs Blobs, s string) (event.Text, error) {
 	if len(s) <= event.MaxInlineBytes {
 		return event.Inline(s), nil
 	}
-	blob, err := blobs.Put(ctx, []byte(s))
+	blob, err := StoreBlob(ctx, blobs, []byte(s))
 	if err != nil {
 		return event.Text{}, err
 	}

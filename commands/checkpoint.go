@@ -57,6 +57,7 @@ type Checkpoints struct {
 	Origin string                          // of the first checkpoint; the log keeps it
 	Signer func() (*receipt.Signer, error) // the key that seals now
 	Memory SignedTree                      // nil: nothing but the log is remembered
+	Heeds  []string                        // names of the witnesses with which there must be no conflict
 
 	revision event.Revision // up to which the stream of checkpoints is known to exist
 	gathered gathered
@@ -79,9 +80,10 @@ func (c *Checkpoints) Last(ctx context.Context) (transparency.State, event.Revis
 	if err != nil || end == event.NoStream {
 		return transparency.State{}, end, err
 	}
-	// One checkpoint is followed by at most one event for each of its witnesses.
-	from := max(0, end-transparency.MaxCosignatures)
-	history, err := c.Log.ReadFrom(ctx, transparency.Stream, from, transparency.MaxCosignatures+1)
+	// One checkpoint is followed by at most one event for each witness that cosigns it, and one for each that contradicts it.
+	const following = 2 * transparency.MaxCosignatures
+	from := max(0, end-following)
+	history, err := c.Log.ReadFrom(ctx, transparency.Stream, from, following+1)
 	if err != nil {
 		return transparency.State{}, end, err
 	}
@@ -122,7 +124,7 @@ func (c *Checkpoints) end(ctx context.Context) (event.Revision, error) {
 
 // Sign signs a checkpoint over the leaves that the log has after the last one, at most MaxNewLeaves. more tells that there may be
 // others. It signs nothing where there is no leaf, and where another process was first. Errors: those of the log and of Signer,
-// *RolledBackError and *ForgottenTreeError.
+// *transparency.ConflictError, *RolledBackError and *ForgottenTreeError.
 func (c *Checkpoints) Sign(ctx context.Context, in Intent) (more bool, err error) {
 	leave, err := c.Log.Enter(ctx, transparency.Stream)
 	if err != nil {
@@ -131,6 +133,9 @@ func (c *Checkpoints) Sign(ctx context.Context, in Intent) (more bool, err error
 	defer leave()
 	state, revision, err := c.Last(ctx)
 	if err != nil {
+		return false, err
+	}
+	if err := state.Heeded(c.Heeds); err != nil {
 		return false, err
 	}
 	if _, _, err := c.signedTree(state); err != nil {
@@ -212,7 +217,7 @@ func (c *Checkpoints) command(state transparency.State, signer *receipt.Signer) 
 	}
 	return transparency.Sign{
 		Origin: origin, After: c.gathered.after, Entries: c.gathered.entries, Last: c.gathered.last,
-		Public: signer.Key.Public().(ed25519.PublicKey), Signature: ed25519.Sign(signer.Key, []byte(body)),
+		Public: signer.Key.Public().(ed25519.PublicKey), Signature: ed25519.Sign(signer.Key, []byte(body)), Heeds: c.Heeds,
 	}, nil
 }
 
@@ -269,6 +274,17 @@ func (c *Checkpoints) remembered(origin string, state transparency.State) (body 
 
 // Cosign notes cosignatures of a checkpoint. It does nothing where another checkpoint was signed meanwhile, or another process was first.
 func (c *Checkpoints) Cosign(ctx context.Context, in Intent, of transparency.Signed, cosignatures []string) error {
+	return c.note(ctx, in, transparency.Cosign{Size: of.Size, Root: of.Root, Cosignatures: cosignatures})
+}
+
+// Contradict notes that a witness contradicts a checkpoint, as Cosign does; where the checkpoint is not the last any more, the witness
+// may have cosigned the one after it, and nothing is noted.
+func (c *Checkpoints) Contradict(ctx context.Context, in Intent, conflict transparency.Conflicted) error {
+	return c.note(ctx, in, transparency.Contradict{Conflicted: conflict})
+}
+
+// note appends what a witness said of the last checkpoint.
+func (c *Checkpoints) note(ctx context.Context, in Intent, command transparency.Command) error {
 	leave, err := c.Log.Enter(ctx, transparency.Stream)
 	if err != nil {
 		return err
@@ -278,7 +294,7 @@ func (c *Checkpoints) Cosign(ctx context.Context, in Intent, of transparency.Sig
 	if err != nil {
 		return err
 	}
-	events, err := transparency.Decider.Decide(transparency.Cosign{Size: of.Size, Root: of.Root, Cosignatures: cosignatures}, state)
+	events, err := transparency.Decider.Decide(command, state)
 	if errors.Is(err, transparency.ErrSuperseded) || err == nil && len(events) == 0 {
 		return nil
 	}

@@ -251,6 +251,53 @@ func TestCosignaturesAreKeptWithTheirCheckpoint(t *testing.T) {
 	}
 }
 
+// TestAConflictEndsTheSigning: of every signer that heeds the witness, without a new leaf too; who does not heed it signs on.
+func TestAConflictEndsTheSigning(t *testing.T) {
+	store := memory.New(domain.Catalogue())
+	heeding := commands.Checkpoints{Log: store, Origin: "o", Signer: transparencySigner, Heeds: []string{"w1"}}
+	sign := func(c *commands.Checkpoints) error {
+		_, err := c.Sign(t.Context(), transparencyIntent())
+		return err
+	}
+	appendSealed(t, store, 1)
+	if err := sign(&heeding); err != nil {
+		t.Fatal(err)
+	}
+	state, _, err := heeding.Last(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	conflict := transparency.Conflicted{Size: state.Last.Size, Root: state.Last.Root, Witness: "w1", Conflict: transparency.Ahead, Held: 9}
+	for range 2 {
+		if err := heeding.Contradict(t.Context(), transparencyIntent(), conflict); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for i := range int64(transparency.MaxCosignatures) { // what others say afterwards does not hide it
+		if err := heeding.Cosign(t.Context(), transparencyIntent(), state.Last, []string{fmt.Sprintf("— other%d AAAA", i)}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	other := commands.Checkpoints{Log: store, Origin: "o", Signer: transparencySigner, Heeds: []string{"w2", "w1"}}
+	for id := range int64(2) {
+		var refused *transparency.ConflictError
+		if err := sign(&heeding); !errors.As(err, &refused) || refused.Conflicted != conflict {
+			t.Errorf("signed: %v", err)
+		}
+		if err := sign(&other); !errors.As(err, &refused) {
+			t.Errorf("another process signed: %v", err)
+		}
+		appendSealed(t, store, 2+id)
+	}
+	disbelieving := commands.Checkpoints{Log: store, Origin: "o", Signer: transparencySigner, Heeds: []string{"w2"}}
+	if err := sign(&disbelieving); err != nil {
+		t.Errorf("without the witness: %v", err)
+	}
+	if state, _, err := disbelieving.Last(t.Context()); err != nil || state.Last.Size != 3 || len(state.Conflicts) != 0 {
+		t.Errorf("%+v %v", state, err)
+	}
+}
+
 // TestATreeThatWasForgottenIsNotSigned: given a log with checkpoints, when nothing beside the keys says which tree was signed last, or what
 // stands there is of no tree of this log, then nothing is signed, at once and without a new leaf, until somebody says it.
 func TestATreeThatWasForgottenIsNotSigned(t *testing.T) {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"time"
 
+	"reckon/domain/expression"
 	"reckon/domain/run"
 	"reckon/domain/session"
 )
@@ -30,22 +31,29 @@ type Engine interface {
 // EngineRequest is one expression to evaluate.
 type EngineRequest struct {
 	Code      string
-	Account   string        // whose share of the workers it takes
-	OwnWorker bool          // it takes no share: it is a job, and the runner bounds how many run at a time
-	Session   string        // SessionKey of the worker, made when there is none; empty: a worker for this evaluation alone
-	Budget    time.Duration // wall time for computing and for waiting until the session's worker is free; waiting for a worker is not counted
-	QueueWait time.Duration // longest wait for a worker before a SaturatedError; 0: no wait
+	Tree      *expression.Expr // Code as the service's own parser reads it; nil: it does not, or there are several expressions
+	Account   string           // whose share of the workers it takes
+	OwnWorker bool             // it takes no share: it is a job, and the runner bounds how many run at a time
+	Session   string           // SessionKey of the worker, made when there is none; empty: a worker for this evaluation alone
+	Budget    time.Duration    // wall time for computing and for waiting until the session's worker is free; waiting for a worker is not counted
+	QueueWait time.Duration    // longest wait for a worker before a SaturatedError; 0: no wait
+	// Counted: Budget is processor time, so that what else the machine does decides nothing; the wall clock only guards, far outside.
+	Counted bool
 }
 
 // EngineOutcome is what the engine answered.
 type EngineOutcome struct {
-	Result      string   // the answer as rendered
-	InputForm   string   // the answer in a form that parses back
-	Stdout      string   // what was printed; empty: nothing
-	Messages    []string // the engine's warnings, in order
-	SVG         []byte   // the graphic without scripts and references to elsewhere; nil: none was made
-	PlotOmitted bool     // a graphic was made and is too large to keep
-	Unevaluated bool     // the engine returned the input unchanged
+	By          run.Engine  // what answered; zero: the engine that Describe names
+	Asked       []run.Asked // every engine that was asked, in order, where more than one was
+	Check       *run.Check  // of the answer, as CheckAlongside makes it, where it was checked already; its verdict may be inconclusive
+	Result      string      // the answer as rendered
+	InputForm   string      // the answer in a form that parses back
+	Stdout      string      // what was printed; empty: nothing
+	Messages    []string    // the engine's warnings, in order
+	SVG         []byte      // the graphic without scripts and references to elsewhere; nil: none was made
+	PlotOmitted bool        // a graphic was made and is too large to keep
+	Unevaluated bool        // the engine returned the input unchanged
+	Line        int         // of the session; 0: of none
 	// SessionOpened: this was the first evaluation of its session's worker, so that nothing was defined before it.
 	SessionOpened bool
 	SessionEnded  session.EndReason // the session ended by this evaluation, which has no answer; empty: it did not

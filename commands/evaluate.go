@@ -140,6 +140,14 @@ func detach(ctx context.Context) (context.Context, context.CancelFunc) {
 	return context.WithDeadline(context.WithoutCancel(ctx), deadline)
 }
 
+// settling is the context for what follows the engine's answer: for a job's work that of AfterWork, else that of detach.
+func settling(ctx context.Context, computed bool) (context.Context, context.CancelFunc) {
+	if work := ctx.Value(workKey{}); work != nil && computed {
+		return AfterWork(ctx), func() {}
+	}
+	return detach(ctx)
+}
+
 // Compute evaluates a job that was admitted when it was submitted, checks and
 // seals it under the run id that was promised. It appends nothing but the
 // ownership of a session. Its errors are Evaluate's but for RunEndedError: why a
@@ -167,7 +175,7 @@ func (ev *Evaluator) computeAdmitted(ctx context.Context, in Intent, runID int64
 		return outcome.withoutAnswer(), nil
 	}
 	outcome.evaluated.Check = ev.check(ctx, a, outcome)
-	ctx, done := detach(ctx)
+	ctx, done := settling(ctx, true)
 	defer done()
 	return ev.seal(ctx, a, outcome)
 }

@@ -36,7 +36,8 @@ type AnonymousEvaluation struct {
 	Warnings    []string
 	Suggestions []slips.Suggestion
 	Elapsed     time.Duration
-	Check       *run.Check // nil: nothing was learned
+	Check       *run.Check  // nil: nothing was learned
+	Engines     []run.Asked // every engine that was asked, where more than one was
 }
 
 // Anonymous evaluates for nobody in particular: mathematics only, and nothing of it is kept.
@@ -92,18 +93,18 @@ func AdmitAnonymous(c EvaluateAnonymous) (AdmittedAnonymously, error) {
 // Evaluate has the engine evaluate, and the answer checked as an account's is. It returns ErrBudgetExhausted, an EngineFailedError, a SaturatedError, or the context's error.
 func (a Anonymous) Evaluate(ctx context.Context, admitted AdmittedAnonymously) (AnonymousEvaluation, error) {
 	c := admitted.command
-	o, err := a.Engine.Evaluate(ctx, EngineRequest{Code: admitted.code, Account: c.Caller, Budget: c.Budget, QueueWait: a.QueueWait})
+	o, err := a.Engine.Evaluate(ctx, EngineRequest{Code: admitted.code, Tree: admitted.tree, Account: c.Caller, Budget: c.Budget, QueueWait: a.QueueWait})
 	if err != nil {
 		return AnonymousEvaluation{}, err
 	}
 	answer := AnonymousEvaluation{
-		Result: o.Result, Status: statusOf(o), Stdout: o.Stdout, Warnings: boundWarnings(o.Messages), Suggestions: slips.Find(c.Expression), Elapsed: o.Elapsed,
+		Result: o.Result, Status: statusOf(o), Stdout: o.Stdout, Warnings: boundWarnings(o.Messages), Suggestions: slips.Find(c.Expression), Elapsed: o.Elapsed, Engines: o.Asked,
 	}
 	for _, s := range answer.Suggestions {
 		answer.Warnings = append(answer.Warnings, shorten(s.Message, maxWarningBytes))
 	}
 	if answer.Status == run.Success {
-		answer.Check = checkAlongside(ctx, a.Checker, CheckRequest{Account: c.Caller, Code: admitted.code, Tree: admitted.tree, Answer: o.InputForm}, c.Budget)
+		answer.Check = checkOutcome(ctx, a.Checker, o, CheckRequest{Account: c.Caller, Code: admitted.code, Tree: admitted.tree}, c.Budget)
 	}
 	return answer, nil
 }

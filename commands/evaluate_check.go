@@ -45,19 +45,37 @@ func (ev *Evaluator) check(ctx context.Context, a admitted, c computation) *run.
 	if !c.evaluated.Checkable || c.evaluated.Status != run.Success {
 		return nil
 	}
-	return checkAlongside(ctx, ev.config.Checker, CheckRequest{Account: c.evaluated.Account, Code: a.Expression, Tree: a.tree, Answer: c.outcome.InputForm}, a.budget())
+	return checkOutcome(ctx, ev.config.Checker, c.outcome, CheckRequest{Account: c.evaluated.Account, Code: a.Expression, Tree: a.tree}, a.budget())
 }
 
-// checkAlongside is an automatic check, within what an evaluation with this budget may be checked for; nil when nothing was learned.
-func checkAlongside(ctx context.Context, checker Checker, r CheckRequest, budget time.Duration) *run.Check {
-	r.Steps, r.QueueWait = min(automaticSteps, verification.StepsWithin(budget)), automaticQueueWait
-	checked, err := checker.Check(ctx, r)
-	if err != nil || !checked.Conclusive() {
+// checkOutcome is the automatic check of an answer; nil when nothing was learned.
+func checkOutcome(ctx context.Context, checker Checker, o EngineOutcome, r CheckRequest, budget time.Duration) *run.Check {
+	checked := o.Check
+	if checked == nil {
+		r.Answer = o.InputForm
+		made, err := CheckAlongside(ctx, checker, r, budget)
+		if err != nil {
+			return nil
+		}
+		checked = &made
+	}
+	if !checked.Conclusive() {
 		return nil
 	}
+	return checked
+}
+
+// CheckAlongside is an automatic check, within what an evaluation with this budget may be checked for, or within r.Steps where these are given.
+// Its errors are the checker's.
+func CheckAlongside(ctx context.Context, checker Checker, r CheckRequest, budget time.Duration) (run.Check, error) {
+	if r.Steps == 0 {
+		r.Steps = min(automaticSteps, verification.StepsWithin(budget))
+	}
+	r.QueueWait = automaticQueueWait
+	checked, err := checker.Check(ctx, r)
 	checked = boundCheck(checked)
 	checked.Automatic = true
-	return &checked
+	return checked, err
 }
 
 // boundCheck keeps an event with a check small, whatever the check's output was.

@@ -31,14 +31,14 @@ type computation struct {
 // evaluation that ran out of its budget, did not leave the engine alive or lost its
 // caller is a computation without an answer; an error is one that says nothing about
 // the expression: ErrSaturated, SessionEndedError, the context's, or of the blobs.
-// Once the engine has computed, the end of the context stops nothing any more.
+// Once the engine has computed, the end of the context stops nothing any more, but that of a job's does.
 func (ev *Evaluator) compute(ctx context.Context, in Intent, subject run.Subject, a admitted, owned ownedSession) (computation, error) {
-	request := EngineRequest{Code: a.Expression, Account: in.Account, OwnWorker: subject.JobID != "", Budget: a.budget(), QueueWait: ev.config.QueueWait}
+	request := EngineRequest{Code: a.Expression, Tree: a.tree, Account: in.Account, OwnWorker: subject.JobID != "", Budget: a.budget(), QueueWait: ev.config.QueueWait}
 	if owned.id != "" {
 		request.Session = SessionKey(in.Account, owned.id, owned.Epoch)
 	}
 	o, err := ev.config.Engine.Evaluate(ctx, request)
-	ctx, done := detach(ctx)
+	ctx, done := settling(ctx, err == nil)
 	defer done()
 	c := computation{runID: subject.RunID, outcome: o, cause: err}
 	var failed *EngineFailedError
@@ -53,9 +53,9 @@ func (ev *Evaluator) compute(ctx context.Context, in Intent, subject run.Subject
 		}
 		return c, err
 	case errors.Is(err, ErrBudgetExhausted):
-		c.ended = run.RecordTimeout{TimedOut: run.TimedOut{Subject: subject, BudgetMS: request.Budget.Milliseconds()}}
+		c.ended = run.RecordTimeout{TimedOut: run.TimedOut{Subject: subject, BudgetMS: request.Budget.Milliseconds(), Asked: o.Asked}}
 	case errors.As(err, &failed):
-		c.ended = run.RecordFailure{Failed: run.Failed{Subject: subject, Reason: failed.Reason, Detail: shorten(failed.Detail, maxWarningBytes), ExecutionMS: o.Elapsed.Milliseconds()}}
+		c.ended = run.RecordFailure{Failed: run.Failed{Subject: subject, Reason: failed.Reason, Detail: shorten(failed.Detail, maxWarningBytes), ExecutionMS: o.Elapsed.Milliseconds(), Asked: o.Asked}}
 	default:
 		return computation{}, err
 	}
@@ -69,11 +69,13 @@ func (ev *Evaluator) compute(ctx context.Context, in Intent, subject run.Subject
 // evaluated is the event of an answer, not checked yet. Whatever is long is durable
 // as a blob when it returns.
 func (ev *Evaluator) evaluated(ctx context.Context, subject run.Subject, a admitted, o EngineOutcome, owned ownedSession) (run.Evaluated, error) {
-	name, revision := ev.config.Engine.Describe()
 	e := run.Evaluated{
 		Subject: subject, Status: statusOf(o), Checkable: owned.id == "" || o.SessionOpened,
-		Warnings: boundWarnings(o.Messages), Engine: run.Engine{Name: name, Revision: revision},
+		Warnings: boundWarnings(o.Messages), Engine: o.By, Asked: o.Asked,
 		ExecutionMS: o.Elapsed.Milliseconds(), EvaluatedAt: event.Timestamp(ev.config.Clock.Now()),
+	}
+	if e.Engine == (run.Engine{}) {
+		e.Engine.Name, e.Engine.Revision = ev.config.Engine.Describe()
 	}
 	if warning := owned.lossWarning(a.Evaluate); warning != "" {
 		e.Warnings = append(e.Warnings, warning)
@@ -116,7 +118,7 @@ func (ev *Evaluator) storePlot(ctx context.Context, o EngineOutcome) (*event.Blo
 	if o.SVG == nil || o.PlotOmitted {
 		return nil, nil
 	}
-	plot, err := ev.config.Blobs.Put(ctx, o.SVG)
+	plot, err := StoreBlob(ctx, ev.config.Blobs, o.SVG)
 	return &plot, err
 }
 

@@ -12,7 +12,7 @@ import (
 // seal makes the receipt of an answer, with the key that seals now (receipt.ErrCannotSign). Long canonical
 // bytes are durable as a blob when it returns.
 func (ev *Evaluator) seal(ctx context.Context, a admitted, c computation) (Computed, error) {
-	signer, err := ev.config.Signer()
+	signer, err := patiently(ctx, ev.config.Signer)
 	if err != nil {
 		return Computed{}, err
 	}

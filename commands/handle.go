@@ -23,7 +23,7 @@ const (
 
 // StreamError says which stream could not be read or appended to, after how many
 // append attempts, and why, in one line. It is an ErrUnavailable when the same
-// command may succeed later.
+// command may succeed later, and an ErrCancelled when nobody waits for it any more.
 type StreamError struct {
 	Stream   string
 	Attempts int // appends that were tried; 0: it failed before the first
@@ -76,7 +76,7 @@ func handleFrom[C, S any](ctx context.Context, store Store, d decider.Decider[C,
 	}
 	leave, err := store.Enter(ctx, stream)
 	if err != nil {
-		return failed(fmt.Errorf("%w: waiting for this process's other writers: %w", ErrUnavailable, err))
+		return failed(Unanswered(ctx, fmt.Errorf("waiting for this process's other writers: %w", err)))
 	}
 	defer leave()
 	for pause := (&backoff.ExponentialBackOff{InitialInterval: firstBackoff, RandomizationFactor: 1, Multiplier: 2, MaxInterval: maxBackoff}); ; {
@@ -103,7 +103,7 @@ func handleFrom[C, S any](ctx context.Context, store Store, d decider.Decider[C,
 		known = nil
 		select {
 		case <-ctx.Done():
-			return failed(fmt.Errorf("%w: %w: %w", ErrUnavailable, ErrConflict, ctx.Err()))
+			return failed(Unanswered(ctx, fmt.Errorf("%w: %w", ErrConflict, ctx.Err())))
 		case <-time.After(pause.NextBackOff()):
 		}
 	}
@@ -147,6 +147,8 @@ func endCommand(span tracing.Span, appended bool, err error) {
 		outcome := "unchanged"
 		_, unanswered := errors.AsType[*StreamError](err)
 		switch {
+		case errors.Is(err, ErrCancelled):
+			outcome = "cancelled"
 		case unanswered:
 			outcome = "unavailable"
 			span.Fail()

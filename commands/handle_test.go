@@ -137,7 +137,7 @@ func TestHandleSaysWhenTheLogIsAway(t *testing.T) {
 	gone, giveUp := context.WithCancel(t.Context())
 	giveUp()
 	var failed *commands.StreamError
-	if _, _, err := changePlan(gone, l, intentOf(anna), "pro"); !errors.As(err, &failed) || failed.Attempts != 0 || strings.Contains(err.Error(), "\n") {
+	if _, _, err := changePlan(gone, l, intentOf(anna), "pro"); !errors.Is(err, commands.ErrCancelled) || commands.IsAway(err) || !errors.As(err, &failed) || failed.Attempts != 0 || strings.Contains(err.Error(), "\n") {
 		t.Errorf("gave up before an append: %v", err)
 	}
 	leave, err := l.Enter(t.Context(), account.Stream(anna))
@@ -147,8 +147,13 @@ func TestHandleSaysWhenTheLogIsAway(t *testing.T) {
 	defer leave()
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, _, err := changePlan(ctx, l, intentOf(anna), "pro"); !errors.Is(err, commands.ErrUnavailable) || !errors.Is(err, context.Canceled) {
+	if _, _, err := changePlan(ctx, l, intentOf(anna), "pro"); !errors.Is(err, commands.ErrCancelled) || commands.IsAway(err) {
 		t.Errorf("gave up in the queue: %v", err)
+	}
+	late, end := context.WithTimeout(t.Context(), time.Millisecond)
+	defer end()
+	if _, _, err := changePlan(late, l, intentOf(anna), "pro"); !errors.Is(err, commands.ErrUnavailable) {
+		t.Errorf("ran out of time in the queue: %v", err)
 	}
 }
 

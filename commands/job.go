@@ -47,18 +47,22 @@ func (j *Jobs) CancelJob(ctx context.Context, in Intent, jobID string) (Cancella
 	if h.appended {
 		in = in.CausedBy(EventID(in.ID, 0))
 	}
-	return Cancellation{Job: h.state, Cancelled: h.appended, Refunded: h.appended && h.state.Early, Position: h.at},
-		j.SettleCancellation(ctx, in, h.state)
+	return Cancellation{Job: h.state, Cancelled: h.appended, Refunded: h.appended && h.state.Refunded, Position: h.at},
+		j.SettleRefund(ctx, in, h.state)
 }
 
-// SettleCancellation refunds the slot and releases the upload of a job that was cancelled
-// before its first claim; for any other job it does nothing. It may be repeated: CancelJob
-// and the reaction refund_cancelled both call it. Its errors are Handle's.
-func (j *Jobs) SettleCancellation(ctx context.Context, in Intent, s job.State) error {
-	if s.Status != job.Cancelled || !s.Early {
+// SettleRefund refunds the slot and releases the upload of a job that was cancelled before it was tried, or that the service
+// lost; for any other job it does nothing. It may be repeated: what ends the job and the reactions refund_cancelled and
+// refund_lost all call it. Its errors are Handle's.
+func (j *Jobs) SettleRefund(ctx context.Context, in Intent, s job.State) error {
+	if !s.Refunded {
 		return nil
 	}
-	if err := j.refund(ctx, in, refund{s.Queued.Account, s.Queued.Day, s.Queued.SlotID, s.Queued.JobID, slots.CancelledEarly}); err != nil {
+	reason := slots.CancelledEarly
+	if s.Status == job.Lost {
+		reason = slots.ServiceFailed
+	}
+	if err := j.refund(ctx, in, refund{s.Queued.Account, s.Queued.Day, s.Queued.SlotID, s.Queued.JobID, reason}); err != nil {
 		return err
 	}
 	if s.Queued.UploadID == "" {
@@ -76,20 +80,46 @@ func (j *Jobs) ClaimJob(ctx context.Context, in Intent, jobID, runnerID, nonce s
 	return j.handle(ctx, in, jobID, job.Claim{Runner: runnerID, Nonce: nonce, Now: event.Timestamp(in.At)})
 }
 
-// ReleaseJob puts a job back into the queue unfinished, without counting the attempt as
-// abandoned. It returns job.ErrSuperseded if nonce no longer names the present attempt, or
-// an error of Handle.
+// ReleaseJob puts a job back into the queue unfinished, because its runner was told to stop. It returns job.ErrSuperseded if
+// nonce no longer names the present attempt, or an error of Handle.
 func (j *Jobs) ReleaseJob(ctx context.Context, in Intent, jobID, nonce string) error {
-	_, _, err := j.handle(ctx, in, jobID, job.Release{Nonce: nonce, Reason: job.Drained})
+	_, _, err := j.handle(ctx, in, jobID, job.Release{Nonce: nonce})
 	return err
 }
 
-// AbandonJob takes a job from a runner that stopped reporting the attempt: the job goes
-// back into the queue, or is lost after job.MaxAbandoned of these. An attempt that has
-// ended is left alone. Its errors are Handle's.
-func (j *Jobs) AbandonJob(ctx context.Context, in Intent, jobID, nonce string) (job.State, error) {
-	s, _, err := j.handle(ctx, in, jobID, job.Abandon{Nonce: nonce, Now: event.Timestamp(in.At)})
-	return s, err
+// ReturnJob gives a job back that could not be tried, with its attempt: to the queue after a pause that grows, or lost after
+// job.GiveUpAfter. lacked says why, in words for the job's owner. Its errors are ReleaseJob's.
+func (j *Jobs) ReturnJob(ctx context.Context, in Intent, jobID, nonce, lacked string) (job.State, error) {
+	return j.take(ctx, in, jobID, job.Return{Nonce: nonce, Lacked: lacked, Now: in.At})
+}
+
+// AbandonJob takes a job from a runner that lost the attempt: the job goes back into the queue, or is lost after
+// job.MaxAbandoned attempts that are spent. spent tells that the job's work ended its runner or the attempt, for all that is
+// known. An attempt that has ended is left alone. Its errors are Handle's.
+func (j *Jobs) AbandonJob(ctx context.Context, in Intent, jobID, nonce string, spent bool) (job.State, error) {
+	return j.take(ctx, in, jobID, job.Abandon{Nonce: nonce, Now: event.Timestamp(in.At), Spent: spent})
+}
+
+// ExcuseAttempt says that the runner of an attempt lives, which was cut off from the log: the attempt no longer holds the
+// job, and is not spent. Its errors are Handle's.
+func (j *Jobs) ExcuseAttempt(ctx context.Context, in Intent, jobID, nonce string) (job.State, error) {
+	return j.take(ctx, in, jobID, job.Excuse{Nonce: nonce, Now: event.Timestamp(in.At)})
+}
+
+// take ends an attempt without an outcome, and refunds the slot of a job that is lost with it by the service's failure.
+func (j *Jobs) take(ctx context.Context, in Intent, jobID string, c job.Command) (job.State, error) {
+	h, err := handle(ctx, j.Store, job.Decider, job.Stream(jobID), in, c)
+	if err != nil {
+		return h.state, err
+	}
+	if h.appended {
+		in = in.CausedBy(EventID(in.ID, 0))
+	}
+	if h.state.Status != job.Lost {
+		return h.state, nil
+	}
+	in.Account = h.state.Queued.Account
+	return h.state, j.SettleRefund(ctx, in, h.state)
 }
 
 // LoadPayload returns what a job is to compute, read from the blobs where it is long.

@@ -421,7 +421,7 @@ func TestHandingBackAndLosing(t *testing.T) {
 	for attempt := 1; ; attempt++ {
 		nonce := fmt.Sprint("a", attempt)
 		claim(t, j, id, nonce)
-		state, err := j.AbandonJob(t.Context(), intentOf(anna), id, nonce)
+		state, err := j.AbandonJob(t.Context(), intentOf(anna), id, nonce, true)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -436,7 +436,58 @@ func TestHandingBackAndLosing(t *testing.T) {
 		}
 	}
 	if got := l.names(today); got != "slots.spent" {
-		t.Errorf("a lost job costs its slot: %s", got)
+		t.Errorf("a job whose work ended its runners costs its slot: %s", got)
+	}
+}
+
+// TestWhatTheServiceLosesIsRefunded: once, whoever settles it, and the upload is free again.
+func TestWhatTheServiceLosesIsRefunded(t *testing.T) {
+	for name, lose := range map[string]func(t *testing.T, j *commands.Jobs, id string) (job.State, error){
+		"never tried": func(t *testing.T, j *commands.Jobs, id string) (job.State, error) {
+			claim(t, j, id, "1")
+			in := intentOf(anna)
+			if s, err := j.ReturnJob(t.Context(), in, id, "1", "the store of large bytes could not be reached"); err != nil || s.Status != job.Queued || s.Tried {
+				t.Fatalf("%+v %v", s, err)
+			}
+			claim(t, j, id, "2")
+			in = intentOf(anna)
+			in.At = in.At.Add(2 * job.GiveUpAfter)
+			return j.ReturnJob(t.Context(), in, id, "2", "the store of large bytes could not be reached")
+		},
+		"in a session": func(t *testing.T, j *commands.Jobs, id string) (job.State, error) {
+			claim(t, j, id, "1")
+			return j.AbandonJob(t.Context(), intentOf(anna), id, "1", true)
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			l := newLog(t)
+			j := newJobs(l)
+			c := submission("1+1", "")
+			if name == "in a session" {
+				c = jobKinds.Command(commands.JobRequest{Fields: commands.JobFields{"expression": "1+1", "session_id": "s"}}, plan)
+			}
+			id := submit(t, j, c).Job.Queued.JobID
+			state, err := lose(t, j, id)
+			if err != nil || state.Status != job.Lost || !state.Refunded {
+				t.Fatalf("%+v, %v", state, err)
+			}
+			if err := j.SettleRefund(t.Context(), intentOf(anna), state); err != nil { // as the reaction does
+				t.Fatal(err)
+			}
+			if got := l.names(today); got != "slots.spent slots.refunded" {
+				t.Errorf("the day: %s", got)
+			}
+			history, err := l.Read(t.Context(), today)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if refunded := history.Events[1]; refunded.Event.(slots.Refunded).Reason != slots.ServiceFailed || refunded.Metadata.Account != anna {
+				t.Errorf("%+v", refunded)
+			}
+			if left, err := j.Remaining(t.Context(), intentOf(anna), plan); err != nil || left != plan.JobsPerDay {
+				t.Errorf("%d left, %v", left, err)
+			}
+		})
 	}
 }
 
@@ -484,7 +535,7 @@ func TestALateFinisherPublishesNothing(t *testing.T) {
 	l := newLog(t)
 	j := newJobs(l)
 	late := claim(t, j, submit(t, j, submission("1+1", "")).Job.Queued.JobID, "late")
-	if _, err := j.AbandonJob(t.Context(), intentOf(anna), late.Queued.JobID, "late"); err != nil {
+	if _, err := j.AbandonJob(t.Context(), intentOf(anna), late.Queued.JobID, "late", true); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := j.FinishJob(t.Context(), intentOf(anna), job.Succeeded, finished(t, j, late, "2")); !errors.Is(err, job.ErrSuperseded) {

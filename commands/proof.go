@@ -149,6 +149,9 @@ func FindingsOf(r check.Report) certificate.Findings {
 	if c := r.Conformance; c != nil {
 		f.Conformance = &certificate.Conformance{ReferenceLeanVersion: c.ReferenceLeanVersion, Matched: c.Matched, Differing: c.Differing, Outside: certificate.Outside(c.Outside)}
 	}
+	for _, k := range r.Kernels {
+		f.Kernels = append(f.Kernels, certificate.Kernel{Name: k.Name, Answer: certificate.Answer(k.Answer), Reason: k.Reason})
+	}
 	if own := r.OwnDefinitions; own != nil {
 		f.Own = &certificate.Own{Count: own.Count, SHA256: own.SHA256, Omitted: own.Omitted, Definitions: make([]certificate.OwnDefinition, len(own.Definitions))}
 		for i, d := range own.Definitions {

@@ -158,7 +158,7 @@ func readSnapshot[C, S any](ctx context.Context, store Store, d decider.Decider[
 func readOnAlone[C, S any](ctx context.Context, store Store, d decider.Decider[C, S], stream string, s snapshot[S]) (_ snapshot[S], found bool, err error) {
 	done, mine, err := store.States().load(ctx, stream)
 	if err != nil {
-		return s, false, fmt.Errorf("%w: waiting for another read of the stream: %w", ErrUnavailable, err)
+		return s, false, Unanswered(ctx, fmt.Errorf("waiting for another read of the stream: %w", err))
 	}
 	if !mine {
 		return s, false, nil

@@ -3,12 +3,13 @@ package commands
 import (
 	"context"
 	"errors"
+	"fmt"
 
 	"reckon/domain/event"
 )
 
 // Store is the log as commands need it: one stream at a time. Every method returns
-// ErrUnavailable when the log cannot be reached or does not answer in time.
+// ErrUnavailable when the log cannot be reached or does not answer in time, and ErrCancelled when the caller's context is cancelled.
 type Store interface {
 	// Enter waits for this process's other writers of the stream to leave; leave must
 	// be called when done. It saves appends that would conflict; what decides is the
@@ -60,7 +61,26 @@ var (
 	// ErrUnavailable means that the log cannot be reached or did not answer in
 	// time; whether an append happened is unknown. Retry later.
 	ErrUnavailable = errors.New("the event log is unavailable; retry in a moment")
+	// ErrCancelled means that whoever asked does not wait for the answer any more; whether an append happened is unknown. It is
+	// context.Canceled to errors.Is, for those who do not know commands.
+	ErrCancelled error = cancelled{}
 )
+
+type cancelled struct{}
+
+func (cancelled) Error() string { return "the call was cancelled" }
+
+// Is is for errors.Is.
+func (cancelled) Is(target error) bool { return target == context.Canceled } //nolint:errorlint // as errors.Is asks
+
+// Unanswered is the error of a call to the log that has no answer, with its cause: ErrCancelled where the caller's context was
+// cancelled, and else ErrUnavailable.
+func Unanswered(ctx context.Context, cause error) error {
+	if errors.Is(ctx.Err(), context.Canceled) {
+		return fmt.Errorf("%w: %w", ErrCancelled, cause)
+	}
+	return fmt.Errorf("%w: %w", ErrUnavailable, cause)
+}
 
 // IsAway tells whether an error says that the log, or another part that a command needs, cannot be reached now.
 func IsAway(err error) bool {

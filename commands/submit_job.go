@@ -187,7 +187,7 @@ func (j *Jobs) FinishSubmission(ctx context.Context, in Intent, spent slots.Spen
 			return job.State{}, event.Position{}, err
 		}
 	}
-	return state, at, j.SettleCancellation(ctx, in, state)
+	return state, at, j.SettleRefund(ctx, in, state)
 }
 
 // claimUpload claims the upload of a submission for its job. If the upload is used or

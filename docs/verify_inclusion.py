@@ -45,7 +45,7 @@ if "canonical_form" in item:
     Ed25519PublicKey.from_public_bytes(key).verify(base64.b64decode(item["signature"]), canonical.encode())
     leaf, proved = ["receipt", item["id"], item["kid"], item["signature"]], {"record": item["record"]}
 else:
-    found = {"reason": None, "declarations": [], "axioms_used": [], "refusal": None, "conformance": None, "own_definitions": None, **json.loads(inclusion["findings"])}
+    found = {"reason": None, "declarations": [], "axioms_used": [], "refusal": None, "conformance": None, "own_definitions": None, "kernels": None, **json.loads(inclusion["findings"])}
     check(all(item[name] == found[name] for name in found), "the findings are not the certificate's")
     proved = {"certificate_id": item["certificate_id"], "verdict": item["verdict"], "sha256 of the export": item["export"]["sha256"], "checker's revision": item["checker"]["rev"], "created_at": item["created_at"]}
     leaf, proved = ["certificate", *proved.values(), sha(inclusion["findings"].encode()).hex()], {**proved, **found}

@@ -55,7 +55,7 @@ func isUnavailable(err error) bool {
 	return status.Code(err) == codes.Unavailable
 }
 
-// commandError translates an error of the client: commands.ErrConflict, commands.ErrUnavailable
+// commandError translates an error of the client: commands.ErrConflict, commands.ErrUnavailable or commands.ErrCancelled
 // (wrapping the cause), ErrDeleted, or the error itself.
 func commandError(ctx context.Context, err error) error {
 	var failure *esdb.Error
@@ -65,7 +65,7 @@ func commandError(ctx context.Context, err error) error {
 	case classify(err) == outcomeConflict:
 		return commands.ErrConflict
 	case ctx.Err() != nil, errors.Is(err, errClosed), status.Code(err) == codes.DataLoss: // a damaged log answers when it is restored
-		return fmt.Errorf("%w: %w", commands.ErrUnavailable, err)
+		return commands.Unanswered(ctx, err)
 	case errors.As(err, &failure) && failure.IsErrorCode(esdb.ErrorCodeStreamDeleted):
 		return fmt.Errorf("%w: %w", ErrDeleted, err)
 	}

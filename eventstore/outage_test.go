@@ -67,7 +67,7 @@ func TestAnOutageLeavesNoGoroutines(t *testing.T) {
 				t.Errorf("%d goroutines in the outage, %d before it", got, before)
 			}
 			startNode(t, dir, address)
-			ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+			ctx, cancel := context.WithTimeout(t.Context(), wait.Longest)
 			defer cancel()
 			if _, err := store.Append(ctx, "after", event.NoStream, note("a")); err != nil {
 				t.Fatal(err)
@@ -113,7 +113,7 @@ func TestManyOutagesLeaveNoGoroutines(t *testing.T) {
 			}
 		})
 	}
-	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), wait.Longest)
 	defer cancel()
 	for range outages {
 		stopNode(t, n)

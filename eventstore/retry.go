@@ -2,7 +2,6 @@ package eventstore
 
 import (
 	"context"
-	"fmt"
 	"time"
 
 	"github.com/EventStore/EventStore-Client-Go/v4/esdb"
@@ -12,7 +11,7 @@ import (
 )
 
 // retry calls op until it succeeds, is refused, or RetryTimeout has passed: then the
-// error is commands.ErrUnavailable. Every call sends the same bytes, so that the server
+// error is commands.ErrUnavailable. A context that is cancelled ends it with commands.ErrCancelled. Every call sends the same bytes, so that the server
 // recognises a repeated append and stores it once.
 func retry[T any](ctx context.Context, c *connection, op func(context.Context, *esdb.Client) (T, error)) (T, error) {
 	ctx, cancel := context.WithTimeout(ctx, RetryTimeout)
@@ -24,7 +23,7 @@ func retry[T any](ctx context.Context, c *connection, op func(context.Context, *
 		}
 		select {
 		case <-ctx.Done():
-			return result, fmt.Errorf("%w: %w", commands.ErrUnavailable, err)
+			return result, commands.Unanswered(ctx, err)
 		case <-time.After(pause.NextBackOff()):
 		}
 	}

@@ -24,6 +24,8 @@ func endAppend(span tracing.Span, appended commands.Appended, err error) {
 		span.Set(tracing.Int(tracing.Revision, int64(appended.Revision)))
 	case errors.Is(err, commands.ErrConflict):
 		outcome = "conflict"
+	case errors.Is(err, commands.ErrCancelled):
+		outcome = "cancelled"
 	case errors.Is(err, commands.ErrUnavailable):
 		outcome = "unavailable"
 		span.Fail()

@@ -165,7 +165,7 @@ func TestTwoProcessesAreLinearizable(t *testing.T) {
 	jobs := [2]*commands.Jobs{{Store: processes[0]}, {Store: processes[1]}}
 	plan := account.Plan{JobsPerDay: dayAllowance}
 	perform := func(process int, op dayOp) (dayOutcome, error) {
-		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+		ctx, cancel := context.WithTimeout(t.Context(), wait.Longest)
 		defer cancel()
 		in, day := intent(), "2026-08-01"
 		var command slots.Command = slots.Refund{SlotID: op.job, JobID: op.job, Reason: slots.CancelledEarly}

@@ -89,7 +89,7 @@ func Connect(ctx context.Context, config Config) (*Store, error) {
 	client, err := connection.acquire(ctx)
 	if err != nil {
 		connection.close()
-		return nil, fmt.Errorf("%w: %s: %w", commands.ErrUnavailable, Redacted(config.Connection), err)
+		return nil, commands.Unanswered(ctx, fmt.Errorf("%s: %w", Redacted(config.Connection), err))
 	}
 	connection.release(client)
 	return &Store{connection: connection, codec: NewCodec(config.Catalogue), observe: config.Observe}, nil
@@ -380,7 +380,7 @@ func (s *Store) follow(ctx context.Context, patience time.Duration, after *event
 		case err == nil:
 			return true
 		case ctx.Err() != nil:
-			yield(event.Recorded{}, ctx.Err())
+			yield(event.Recorded{}, commands.Unanswered(ctx, ctx.Err()))
 			return false
 		case classify(err) != outcomeUnknown:
 			yield(event.Recorded{}, commandError(ctx, err))
@@ -391,7 +391,7 @@ func (s *Store) follow(ctx context.Context, patience time.Duration, after *event
 			silent = time.Now()
 		}
 		if patience != forEver && time.Since(silent) >= patience {
-			yield(event.Recorded{}, fmt.Errorf("%w: %w", commands.ErrUnavailable, err))
+			yield(event.Recorded{}, commands.Unanswered(ctx, err))
 			return false
 		}
 		select {

@@ -23,6 +23,7 @@ import (
 	"reckon/eventstore/node"
 	"reckon/eventstore/storetest"
 	"reckon/test/need"
+	"reckon/test/wait"
 )
 
 var quiet = slog.New(slog.DiscardHandler)
@@ -116,7 +117,7 @@ func startNode(t *testing.T, dir, listen string) *node.Node {
 
 func stopNode(t *testing.T, n *node.Node) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), wait.Longest)
 	defer cancel()
 	if err := n.Close(ctx); err != nil {
 		t.Error(err)
@@ -132,7 +133,7 @@ func both(t *testing.T, address string) storetest.Opened {
 
 func connect(t *testing.T, address string, catalogue event.Catalogue) *eventstore.Store {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), wait.Longest)
 	defer cancel()
 	store, err := eventstore.Connect(ctx, eventstore.Config{Connection: address, Insecure: true, Catalogue: catalogue, Logger: quiet})
 	if err != nil {
@@ -188,7 +189,7 @@ func TestServerRestart(t *testing.T) {
 	dir, address := t.TempDir(), freeAddress(t)
 	n := startNode(t, dir, address)
 	store := connect(t, n.ConnectionString(), storetest.Catalogue())
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), wait.Longest)
 	defer cancel()
 
 	seen := make(chan event.Recorded, writers*each)
@@ -264,7 +265,7 @@ func TestNoServer(t *testing.T) {
 		cancel()
 	}
 	startNode(t, dir, address)
-	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), wait.Longest)
 	defer cancel()
 	if _, err := store.Append(ctx, "s", event.NoStream, note("a")); err != nil && !errors.Is(err, commands.ErrConflict) {
 		t.Error(err)
@@ -330,7 +331,7 @@ func TestSubscriptionByName(t *testing.T) {
 	dir, address := t.TempDir(), freeAddress(t)
 	n := startNode(t, dir, address)
 	store := connect(t, n.ConnectionString(), storetest.WiderCatalogue())
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), wait.Longest)
 	defer cancel()
 	var head event.Position
 	for i := range appends {

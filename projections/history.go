@@ -23,7 +23,7 @@ type History struct{ from source }
 
 // HistoryRow is a run as history shows it (API: interface §2.11, §4.2).
 type HistoryRow struct {
-	bun.BaseModel `bun:"table:history_v2,alias:h"`
+	bun.BaseModel `bun:"table:history_v3,alias:h"`
 
 	RunID       int64        `bun:"run_id,pk"`
 	Position    int64        `bun:"position,notnull"` // in the log: what "newest" means
@@ -40,6 +40,7 @@ type HistoryRow struct {
 	CreatedMS   int64        `bun:"created_ms,notnull"` // Unix time in milliseconds, from the event's metadata
 	TextID      int64        `bun:"text_id,notnull"`    // textID of account and position
 	Warnings    []string     `bun:"warnings,type:text,nullzero"`
+	Engines     []run.Asked  `bun:"engines,type:text,nullzero"` // all that were asked, where more than one was
 	HasPlot     bool         `bun:"has_plot,notnull"`
 	HasReceipt  bool         `bun:"has_receipt,notnull"`
 
@@ -61,7 +62,7 @@ func (r HistoryRow) ResultTruncated() bool { return r.ResultBytes > int64(len(r.
 
 // historyDay is where the runs of an account and UTC day lie in the log, so that a filter by days is a range of positions.
 type historyDay struct {
-	bun.BaseModel `bun:"table:history_days_v2,alias:d"`
+	bun.BaseModel `bun:"table:history_days_v3,alias:d"`
 
 	ID      string `bun:"id,pk"` // account, a slash and the day
 	Account string `bun:"account,notnull"`
@@ -71,22 +72,22 @@ type historyDay struct {
 }
 
 // historyText is the index of trigrams of expressions.
-const historyText = "history_v2_text"
+const historyText = "history_v3_text"
 
 // Every query of a page is a walk along one of these indexes from its newest row: filtered columns come before the position, and a
 // filter that is not given stands for each of its values (historyBranches).
 var (
 	historyRows = engine.TableOf("run_id", func(r *HistoryRow) int64 { return r.RunID },
-		engine.Index{Name: "history_v2_newest", Columns: "account, position DESC, created_ms"},
-		engine.Index{Name: "history_v2_filtered", Columns: "account, status, source, verdict, position DESC, created_ms"},
+		engine.Index{Name: "history_v3_newest", Columns: "account, position DESC, created_ms"},
+		engine.Index{Name: "history_v3_filtered", Columns: "account, status, source, verdict, position DESC, created_ms"},
 		engine.Index{Name: historyText, TextColumn: "expression", RowIDColumn: "text_id", WindowBits: windowBits})
 	historyDays = engine.TableOf("id", func(d *historyDay) string { return d.ID },
-		engine.Index{Name: "history_days_v2_account", Columns: "account, day, first, last"})
+		engine.Index{Name: "history_days_v3_account", Columns: "account, day, first, last"})
 )
 
-// Projection declares the tables history_v2 and history_days_v2 and their handlers.
+// Projection declares the tables history_v3 and history_days_v3 and their handlers.
 func (h *History) Projection() engine.Projection {
-	p := engine.Projection{Name: "history", Version: 2, Tables: []engine.Table{historyRows, historyDays}}
+	p := engine.Projection{Name: "history", Version: 3, Tables: []engine.Table{historyRows, historyDays}}
 	engine.On(&p, h.evaluated)
 	engine.On(&p, h.timedOut)
 	engine.On(&p, h.failed)
@@ -106,6 +107,7 @@ func (h *History) evaluated(ctx context.Context, tx *engine.Tx, e run.Evaluated,
 	}
 	row.Result, row.ResultBytes = Text(beginning(answer, ResultBytes)), int64(len(answer))
 	row.Status, row.ExecutionMS, row.Warnings = e.Status, e.ExecutionMS, e.Warnings
+	row.Engines = e.Asked
 	row.HasPlot, row.HasReceipt = e.Plot != nil, true
 	if e.Check != nil {
 		row.setCheck(*e.Check)
@@ -118,7 +120,7 @@ func (h *History) timedOut(ctx context.Context, tx *engine.Tx, e run.TimedOut, r
 	if err != nil {
 		return err
 	}
-	row.Status, row.ExecutionMS = run.Timeout, e.BudgetMS
+	row.Status, row.ExecutionMS, row.Engines = run.Timeout, e.BudgetMS, e.Asked
 	return addRun(ctx, tx, row)
 }
 
@@ -127,7 +129,7 @@ func (h *History) failed(ctx context.Context, tx *engine.Tx, e run.Failed, r eve
 	if err != nil {
 		return err
 	}
-	row.Status, row.ExecutionMS = run.Error, e.ExecutionMS
+	row.Status, row.ExecutionMS, row.Engines = run.Error, e.ExecutionMS, e.Asked
 	return addRun(ctx, tx, row)
 }
 

@@ -103,7 +103,7 @@ const (
 	anyTimeUntil = math.MaxInt64
 )
 
-// historyBranch is one combination of the columns that history_v2_filtered begins with.
+// historyBranch is one combination of the columns that history_v3_filtered begins with.
 type historyBranch struct {
 	status  run.Status
 	source  event.Source
@@ -246,7 +246,7 @@ func (h *History) walk(ctx context.Context, s historySelection, limit, offset in
 	for _, b := range s.branches {
 		branches = append(branches, branch{"status = ? AND source = ? AND verdict = ?", []any{b.status, b.source, b.verdict}})
 	}
-	return mergedPositions(ctx, h.from.db, "history_v2", branches, common, limit, offset)
+	return mergedPositions(ctx, h.from.db, "history_v3", branches, common, limit, offset)
 }
 
 // searchedAll is the end of a search that left out no run, or found more than the page holds.
@@ -315,7 +315,7 @@ func contains(onSQLite bool) string {
 	return "strpos(expression, ?) > 0"
 }
 
-// conditions are those of a selection and of the filters of a query, for the table history_v2 AS h.
+// conditions are those of a selection and of the filters of a query, for the table history_v3 AS h.
 func (s historySelection) conditions(q HistoryQuery) (where string, args []any) {
 	where, args = "h.account = ? AND h.position BETWEEN ? AND ?", []any{s.account, s.first, s.last}
 	for _, c := range []struct {
@@ -338,7 +338,7 @@ func (s historySelection) conditions(q HistoryQuery) (where string, args []any) 
 func (h *History) findByTrigrams(ctx context.Context, s historySelection, q HistoryQuery) (found []int64, truncated bool, err error) {
 	conditions, args := s.conditions(q)
 	text, base := storedText.Replace(q.Query), firstTextID(s.account)
-	statement := "SELECT h.position FROM history_v2_text AS t CROSS JOIN history_v2 AS h INDEXED BY history_v2_newest WHERE t.history_v2_text MATCH ? AND t.rowid BETWEEN ? AND ?" +
+	statement := "SELECT h.position FROM history_v3_text AS t CROSS JOIN history_v3 AS h INDEXED BY history_v3_newest WHERE t.history_v3_text MATCH ? AND t.rowid BETWEEN ? AND ?" +
 		" AND h.position = t.rowid - ? AND instr(h.expression, ?) > 0 AND " + conditions + " ORDER BY t.rowid DESC LIMIT ? OFFSET ?"
 	args = slices.Concat([]any{trigramMatch(text), textID(s.account, s.first), base | min(s.last, 1<<positionBits-1), base, text}, args, []any{q.Limit + 1, q.Offset})
 	bounded, cancel := context.WithTimeout(ctx, HistorySearchTime)
@@ -388,7 +388,7 @@ func proposed(ctx context.Context, tx bun.Tx, s historySelection, q HistoryQuery
 	conditions, args := s.conditions(q)
 	text := storedText.Replace(q.Query)
 	// Materialized: in the order of positions the planner would walk along all runs to avoid a sort of few.
-	statement := "WITH m AS MATERIALIZED (SELECT h.position FROM history_v2 AS h WHERE " + window + "h.expression LIKE ? AND strpos(h.expression, ?) > 0 AND " + conditions +
+	statement := "WITH m AS MATERIALIZED (SELECT h.position FROM history_v3 AS h WHERE " + window + "h.expression LIKE ? AND strpos(h.expression, ?) > 0 AND " + conditions +
 		") SELECT position FROM m ORDER BY position DESC LIMIT ?"
 	args = slices.Concat([]any{"%" + likeLiteral.Replace(text) + "%", text}, args, []any{limit})
 	err = tx.NewRaw(statement, args...).Scan(ctx, &positions)

@@ -92,7 +92,7 @@ func (*Jobs) Projection() engine.Projection {
 		return endJob(ctx, tx, job.Cancelled, job.Outcome{JobID: e.JobID, FinishedAt: e.FinishedAt}, r)
 	})
 	engine.On(&p, func(ctx context.Context, tx *engine.Tx, e job.WasLost, r event.Recorded) error {
-		return endJob(ctx, tx, job.Lost, job.Outcome{JobID: e.JobID, FinishedAt: e.FinishedAt}, r)
+		return endJob(ctx, tx, job.Lost, job.Outcome{JobID: e.JobID, Error: e.Why.Words(e.Lacked), FinishedAt: e.FinishedAt}, r)
 	})
 	return p
 }

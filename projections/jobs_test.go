@@ -55,6 +55,10 @@ func (l *jobLog) release(id, nonce string) event.Recorded {
 	return l.add(job.Stream(id), job.WasReleased{JobID: id, Nonce: nonce, Reason: job.Drained})
 }
 
+func (l *jobLog) untried(id, nonce string, again time.Time) event.Recorded {
+	return l.add(job.Stream(id), job.WasReleased{JobID: id, Nonce: nonce, Reason: job.Untried, Lacked: "x", NotBefore: event.Timestamp(again)})
+}
+
 func (l *jobLog) succeed(id, nonce string) event.Recorded {
 	return l.add(job.Stream(id), job.HasSucceeded{Outcome: job.Outcome{JobID: id, Nonce: nonce, PublishTo: "run-7"}})
 }
@@ -237,7 +241,7 @@ func TestQueueIsFairBetweenAccounts(t *testing.T) {
 		q.want(q.propose(one, 3), "a1", "b1", "c1")
 		q.want(q.propose(projections.Claimant{Runner: "two"}, 10), "a2") // two of alice's, one of carol's: the limits
 		q.want(q.propose(one, 10))
-		if _, again, err := q.models.Queue.ProposeJobs(t.Context(), one, 1); err != nil || again <= 0 || again > time.Minute {
+		if _, again, err := q.models.Queue.ProposeJobs(t.Context(), one, 1); err != nil || again <= 0 || again > time.Minute+time.Second { // rounded up
 			t.Errorf("ask again in %v, %v", again, err)
 		}
 		q.claim("a1", "n1", 1)
@@ -282,6 +286,28 @@ func TestQueuePassesOverWhatARunnerHasNoRoomFor(t *testing.T) {
 		q.want(q.propose(full, 1), "small")
 		q.wantPlaces(map[string]int{"small": 1, "large": 1, "later": 2})
 		q.want(q.propose(other, 1), "large")
+	})
+}
+
+// TestQueueKeepsBackWhatCouldNotBeTried until its pause is over, which no event tells.
+func TestQueueKeepsBackWhatCouldNotBeTried(t *testing.T) {
+	t.Parallel()
+	projectiontest.Databases(t, projections.Open, func(t *testing.T, db *bun.DB) {
+		q := newQueueTest(t, db)
+		one := projections.Claimant{Runner: "one"}
+		q.queue("a1", alice)
+		q.queue("a2", alice)
+		q.claim("a1", "n", 1)
+		q.untried("a1", "n", time.Now().Add(time.Minute))
+		q.want(q.propose(one, 10), "a2")
+		q.claim("a2", "n", 1)
+		q.want(q.propose(one, 10))
+		if _, again, err := q.models.Queue.ProposeJobs(t.Context(), one, 1); err != nil || again <= 0 || again > time.Minute+time.Second { // rounded up
+			t.Errorf("ask again in %v, %v", again, err)
+		}
+		q.claim("a1", "m", 2) // a runner that knows better may
+		q.untried("a1", "m", time.Now().Add(-time.Second))
+		q.want(q.propose(one, 10), "a1")
 	})
 }
 

@@ -153,7 +153,7 @@ func TestListQueriesUseIndexes(t *testing.T) {
 				}
 			}
 		}
-		for _, bad := range []string{"SELECT * FROM history_v2 WHERE agent = 'x'", "SELECT position FROM history_v2 WHERE account = 'x' ORDER BY created_ms"} {
+		for _, bad := range []string{"SELECT * FROM history_v3 WHERE agent = 'x'", "SELECT position FROM history_v3 WHERE account = 'x' ORDER BY created_ms"} {
 			if faultInPlan(t, db, bad) == "" {
 				t.Errorf("%s is taken for a walk along an index", bad)
 			}

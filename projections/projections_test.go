@@ -23,6 +23,7 @@ import (
 	"reckon/projections"
 	"reckon/projections/engine"
 	"reckon/projections/projectiontest"
+	"reckon/test/wait"
 )
 
 // blobs is a blob store with a few blobs.
@@ -358,7 +359,7 @@ func TestRebuild(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+		ctx, cancel := context.WithTimeout(t.Context(), wait.Longest)
 		ended := make(chan error, 1)
 		go func() { ended <- e.Run(ctx) }()
 		defer func() {

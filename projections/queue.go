@@ -25,7 +25,7 @@ type Queue struct {
 // QueueRow is a job. That of a job that has ended stays, without its fields, so that processes which keep the queue in
 // memory learn of the end.
 type QueueRow struct {
-	bun.BaseModel `bun:"table:queue_v3,alias:q"`
+	bun.BaseModel `bun:"table:queue_v4,alias:q"`
 
 	JobID       string     `bun:"job_id,pk"`
 	Position    int64      `bun:"position,notnull"` // of job.queued in the log: a job handed back keeps its age
@@ -40,12 +40,13 @@ type QueueRow struct {
 	Attempt     int        `bun:"attempt,notnull"`
 	Runner      string     `bun:"runner,notnull"` // of the present attempt; empty while queued
 	Nonce       string     `bun:"nonce,notnull"`
-	Correlation string     `bun:"correlation,notnull"` // of the submission
-	Cause       string     `bun:"cause,notnull"`       // id of the last event applied: a claim follows from the one that queued the job
-	Traceparent string     `bun:"traceparent,notnull"` // W3C trace context of the submission; empty: it had none
+	Correlation string     `bun:"correlation,notnull"`   // of the submission
+	Cause       string     `bun:"cause,notnull"`         // id of the last event applied: a claim follows from the one that queued the job
+	Traceparent string     `bun:"traceparent,notnull"`   // W3C trace context of the submission; empty: it had none
+	NotBeforeMS int64      `bun:"not_before_ms,notnull"` // Unix time in milliseconds from which it may be proposed; 0: at once
 }
 
-// proposalRow reserves a job for one runner until the claim shows in queue_v3. It
+// proposalRow reserves a job for one runner until the claim shows in queue_v4. It
 // is no part of the log: without the row another runner may try to claim the job
 // too, and one of the two is refused.
 type proposalRow struct {
@@ -58,22 +59,22 @@ type proposalRow struct {
 }
 
 // proposalLease is how long a job stays reserved for a runner. It is longer than a claim
-// takes to reach queue_v3; a runner that crashes before its claim delays the job by as much.
+// takes to reach queue_v4; a runner that crashes before its claim delays the job by as much.
 const proposalLease = 10 * time.Second
 
 // proposalLock serializes proposals on PostgreSQL (SQLite has one writer anyway).
 const proposalLock = 0x7175657565 // "queue"
 
 var queueRows = engine.TableOf("job_id", func(r *QueueRow) string { return r.JobID },
-	engine.Index{Name: "queue_v3_changed", Columns: "changed"},
-	engine.Index{Name: "queue_v3_status", Columns: "status, position"})
+	engine.Index{Name: "queue_v4_changed", Columns: "changed"},
+	engine.Index{Name: "queue_v4_status", Columns: "status, position"})
 
-// ended is the status of every job in queue_v3 that has ended.
+// ended is the status of every job in queue_v4 that has ended.
 const ended = "ended"
 
-// Projection declares the table queue_v3 and its handlers.
+// Projection declares the table queue_v4 and its handlers.
 func (*Queue) Projection() engine.Projection {
-	p := engine.Projection{Name: "queue", Version: 3, Tables: []engine.Table{queueRows}}
+	p := engine.Projection{Name: "queue", Version: 4, Tables: []engine.Table{queueRows}}
 	engine.On(&p, func(ctx context.Context, tx *engine.Tx, e job.WasQueued, r event.Recorded) error {
 		known, err := queueRows.Row(ctx, tx, e.JobID)
 		if err != nil || known != nil {
@@ -91,11 +92,16 @@ func (*Queue) Projection() engine.Projection {
 	})
 	engine.On(&p, func(ctx context.Context, tx *engine.Tx, e job.WasClaimed, r event.Recorded) error {
 		return changeQueued(ctx, tx, e.JobID, r, func(row *QueueRow) {
-			row.Status, row.Runner, row.Nonce, row.Attempt = job.Running, e.Runner, e.Nonce, e.Attempt
+			row.Status, row.Runner, row.Nonce, row.Attempt, row.NotBeforeMS = job.Running, e.Runner, e.Nonce, e.Attempt, 0
 		})
 	})
 	engine.On(&p, func(ctx context.Context, tx *engine.Tx, e job.WasReleased, r event.Recorded) error {
-		return changeQueued(ctx, tx, e.JobID, r, func(row *QueueRow) { row.Status, row.Runner, row.Nonce = job.Queued, "", "" })
+		return changeQueued(ctx, tx, e.JobID, r, func(row *QueueRow) {
+			row.Status, row.Runner, row.Nonce = job.Queued, "", ""
+			if again, err := event.ParseTimestamp(e.NotBefore); err == nil {
+				row.NotBeforeMS = again.UnixMilli()
+			}
+		})
 	})
 	engine.On(&p, func(ctx context.Context, tx *engine.Tx, e job.HasSucceeded, r event.Recorded) error {
 		return leaveQueue(ctx, tx, e.JobID, r)
@@ -159,9 +165,9 @@ type Proposal struct {
 }
 
 // ProposeJobs reserves up to n jobs for a runner, in the order of the queue, within
-// every account's limit of concurrent jobs, one at a time of a session, and jobs
-// of a live session for its owner only. Without a proposal, again is the time until
-// one that another runner has not claimed expires, which no event tells; 0: none will.
+// every account's limit of concurrent jobs, one at a time of a session, jobs
+// of a live session for its owner only, and one that could not be tried not before its pause is over. Without a proposal, again
+// is the time until one that another runner has not claimed expires or the pause of a job is over, which no event tells; 0: none will.
 func (q *Queue) ProposeJobs(ctx context.Context, c Claimant, n int) (proposals []Proposal, again time.Duration, err error) {
 	done, err := q.order.use(ctx)
 	if err != nil {
@@ -174,8 +180,11 @@ func (q *Queue) ProposeJobs(ctx context.Context, c Claimant, n int) (proposals [
 				return err
 			}
 		}
-		now := databaseClock(tx)
-		if _, err := tx.NewDelete().Model((*proposalRow)(nil)).Where("until_ms <= ?", now).Exec(ctx); err != nil {
+		if _, err := tx.NewDelete().Model((*proposalRow)(nil)).Where("until_ms <= ?", databaseClock(tx)).Exec(ctx); err != nil {
+			return err
+		}
+		now, err := databaseTime(ctx, tx)
+		if err != nil {
 			return err
 		}
 		expiry, err := q.refreshOrder(ctx, tx)
@@ -186,11 +195,14 @@ func (q *Queue) ProposeJobs(ctx context.Context, c Claimant, n int) (proposals [
 		if err != nil {
 			return err
 		}
-		for _, j := range q.order.propose(c, n, owners) {
+		for _, j := range q.order.propose(c, n, owners, now) {
 			proposals = append(proposals, Proposal{JobID: j.id, Kind: j.kind, Attempt: j.attempt, Correlation: j.correlation, Cause: j.cause, Traceparent: j.traceparent})
 		}
 		if len(proposals) == 0 {
 			again = expiry
+			if ends := q.order.pauseEnds(now); again == 0 || ends > 0 && ends < again {
+				again = ends
+			}
 			return nil
 		}
 		return insertProposals(ctx, tx, c.Runner, proposals)
@@ -251,8 +263,14 @@ func databaseClock(db bun.IDB) bun.Safe {
 	return "CAST((julianday('now') - 2440587.5) * 86400000 AS INTEGER)"
 }
 
+// databaseTime is that clock's time.
+func databaseTime(ctx context.Context, db bun.IDB) (unixMS int64, err error) {
+	err = db.NewSelect().ColumnExpr("?", databaseClock(db)).Scan(ctx, &unixMS)
+	return unixMS, err
+}
+
 // ExtendProposals extends by proposalLease the proposals of jobs that a runner has claimed
-// and whose claims are not in queue_v3 yet.
+// and whose claims are not in queue_v4 yet.
 func (q *Queue) ExtendProposals(ctx context.Context, runner string, jobIDs []string) error {
 	_, err := q.from.db.NewUpdate().Model((*proposalRow)(nil)).Set("until_ms = ? + ?", databaseClock(q.from.db), proposalLease.Milliseconds()).
 		Where("runner = ? AND job_id IN (?)", runner, bun.List(jobIDs)).Exec(ctx)
@@ -266,7 +284,7 @@ func (q *Queue) WithdrawProposals(ctx context.Context, runner string, jobIDs []s
 }
 
 // Place returns the place of a queued job in the order of the queue over all accounts, from
-// 1; known is false for a job that is not in queue_v3 yet, or has left the queue. Jobs that wait for the
+// 1; known is false for a job that is not in queue_v4 yet, or has left the queue. Jobs that wait for the
 // plan's limit of concurrent jobs are counted too.
 func (q *Queue) Place(ctx context.Context, jobID string) (place int, known bool, err error) {
 	done, err := q.order.use(ctx)

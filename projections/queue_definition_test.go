@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"slices"
 	"testing"
+	"time"
 
 	"github.com/uptrace/bun"
 	"github.com/uptrace/bun/dialect"
@@ -22,7 +23,7 @@ import (
 // jobs of its account run or are to run before it. The queue serves by load, then by age.
 const (
 	plainHeldAndWaiting = `
-WITH open AS (SELECT * FROM queue_v3 WHERE status IN ('queued', 'running')), held AS (
+WITH open AS (SELECT * FROM queue_v4 WHERE status IN ('queued', 'running')), held AS (
 	SELECT q.job_id, q.account, q.session FROM open AS q
 	LEFT JOIN queue_proposals AS p ON p.job_id = q.job_id AND p.attempt = q.attempt AND p.until_ms > %s
 	WHERE q.status = 'running' OR p.job_id IS NOT NULL
@@ -39,6 +40,7 @@ WITH open AS (SELECT * FROM queue_v3 WHERE status IN ('queued', 'running')), hel
 	SELECT w.* FROM waiting AS w LEFT JOIN sessions_v1 AS s ON s.stream = w.session
 	WHERE w.kind IN (?) AND (w.session = '' AND ? OR w.session <> '' AND w.turn = 1
 		AND w.session NOT IN (SELECT session FROM held) AND (s.owner = ? OR s.owner IS NULL AND ?))
+		AND w.not_before_ms NOT BETWEEN %[1]s + 1 AND %[1]s + 600000
 )`
 )
 
@@ -70,7 +72,7 @@ SELECT job_id, ROW_NUMBER() OVER (ORDER BY load, position) AS place FROM ranked`
 
 // plainProposals are the jobs that a claimant would be proposed by the definition.
 func plainProposals(ctx context.Context, db *bun.DB, c projections.Claimant, n int) (ids []string, err error) {
-	statement := fmt.Sprintf(plainHeldAndWaiting, clockOf(db)) + plainEligible + fmt.Sprintf(plainRanked, "eligible") +
+	statement := fmt.Sprintf(plainHeldAndWaiting, clockOf(db)) + fmt.Sprintf(plainEligible, clockOf(db)) + fmt.Sprintf(plainRanked, "eligible") +
 		" SELECT job_id FROM ranked WHERE load < concurrent ORDER BY load, position LIMIT ?"
 	err = db.NewRaw(statement, bun.List(c.Kinds), !c.OwnSessionsOnly, c.Runner, !c.OwnSessionsOnly, n).Scan(ctx, &ids)
 	return ids, err
@@ -132,7 +134,11 @@ func (l *queueLife) step() {
 		l.start(0)
 	case dice == 7 && len(l.running) > 0:
 		id := l.anyRunning()
-		l.release(id, nonce(id, l.running[id]))
+		if after := []time.Duration{0, -time.Hour, time.Minute, time.Hour}[l.random.IntN(4)]; after == 0 {
+			l.release(id, nonce(id, l.running[id]))
+		} else { // an hour is no pause: it is a clock that is ahead
+			l.untried(id, nonce(id, l.running[id]), time.Now().Add(after))
+		}
 		delete(l.running, id)
 		l.waiting = append(l.waiting, id)
 	case dice == 8 && len(l.running) > 0:

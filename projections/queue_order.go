@@ -13,7 +13,7 @@ import (
 	"reckon/domain/job"
 )
 
-// order is the queue as a process keeps it in memory: the jobs of queue_v3 that have not ended, by account and age.
+// order is the queue as a process keeps it in memory: the jobs of queue_v4 that have not ended, by account and age.
 //
 // The queue serves by load, then by age: a job's load is the number of jobs of its account that are held (running, or reserved
 // for a runner) or wait and are older. In SQL that is a window over the whole queue; here a place costs one step for each
@@ -25,8 +25,9 @@ type order struct {
 	seen     int64 // greatest value of the column changed that is applied
 	jobs     map[string]*queuedJob
 	accounts map[string]*accountQueue
-	list     []*accountQueue // the same accounts, in no order
-	sessions map[string]int  // streams of sessions → number of their jobs
+	list     []*accountQueue       // the same accounts, in no order
+	sessions map[string]int        // streams of sessions → number of their jobs
+	paused   map[string]*queuedJob // jobs that wait for a time of their own
 
 	reserving []*accountQueue // accounts with reserved jobs
 }
@@ -37,6 +38,7 @@ type queuedJob struct {
 	correlation, cause, traceparent string
 	kind                            job.Kind
 	position                        int64
+	notBeforeMS                     int64 // Unix time in milliseconds from which it may be proposed; 0: at once
 	concurrent, attempt             int
 	running                         bool
 	account                         *accountQueue
@@ -72,7 +74,7 @@ func (o *order) use(ctx context.Context) (done func(), err error) {
 	}
 }
 
-// refresh applies what has changed in queue_v3. Who calls it uses the order.
+// refresh applies what has changed in queue_v4. Who calls it uses the order.
 func (o *order) refresh(ctx context.Context, db bun.IDB) error {
 	var newest sql.NullInt64
 	if err := db.NewSelect().Model((*QueueRow)(nil)).ColumnExpr("MAX(changed)").Scan(ctx, &newest); err != nil {
@@ -110,6 +112,7 @@ func (o *order) load(ctx context.Context, db bun.IDB, newest int64) error {
 		open = append(open, part...)
 	}
 	o.seen, o.jobs, o.accounts, o.list, o.sessions = newest, make(map[string]*queuedJob, len(open)), map[string]*accountQueue{}, nil, map[string]int{}
+	o.paused = map[string]*queuedJob{}
 	for i := range open {
 		o.put(&open[i])
 	}
@@ -132,7 +135,7 @@ func (o *order) put(row *QueueRow) {
 	}
 	j := &queuedJob{
 		id: row.JobID, correlation: row.Correlation, cause: row.Cause, traceparent: row.Traceparent, session: row.Session, kind: row.Kind, position: row.Position,
-		concurrent: row.Concurrent, attempt: row.Attempt, running: row.Status == job.Running, account: a,
+		concurrent: row.Concurrent, notBeforeMS: row.NotBeforeMS, attempt: row.Attempt, running: row.Status == job.Running, account: a,
 	}
 	o.jobs[j.id] = j
 	a.concurrent = max(a.concurrent, j.concurrent)
@@ -143,12 +146,16 @@ func (o *order) put(row *QueueRow) {
 		a.running = append(a.running, j)
 		return
 	}
+	if j.notBeforeMS > 0 {
+		o.paused[j.id] = j
+	}
 	a.waiting = slices.Insert(a.waiting, olderThan(a.waiting, j.position), waitingJob{j.position, j})
 }
 
 func (o *order) remove(j *queuedJob) {
 	a := j.account
 	delete(o.jobs, j.id)
+	delete(o.paused, j.id)
 	if j.session != "" {
 		if o.sessions[j.session]--; o.sessions[j.session] == 0 {
 			delete(o.sessions, j.session)
@@ -259,8 +266,28 @@ func (c candidate) before(other candidate) bool {
 	return c.load < other.load || c.load == other.load && c.position < other.position
 }
 
-// propose returns up to n jobs for a claimant in the order of the queue. owners names the process that owns each live session.
-func (o *order) propose(c Claimant, n int, owners map[string]string) []*queuedJob {
+// maxPauseMS bounds for how long a job that could not be tried is kept back: a runner whose clock is ahead says a later time.
+const maxPauseMS = int64(2 * job.MaxPause / time.Millisecond)
+
+// pausedAt tells whether a job is still kept back, and for how long, on the database's clock.
+func (j *queuedJob) pausedAt(nowMS int64) (left time.Duration, paused bool) {
+	leftMS := j.notBeforeMS - nowMS
+	return time.Duration(leftMS) * time.Millisecond, leftMS > 0 && leftMS <= maxPauseMS
+}
+
+// pauseEnds is the time until the first job that is kept back may be proposed; 0: none is kept back.
+func (o *order) pauseEnds(nowMS int64) (first time.Duration) {
+	for _, j := range o.paused {
+		if left, paused := j.pausedAt(nowMS); paused && (first == 0 || left < first) {
+			first = left
+		}
+	}
+	return first
+}
+
+// propose returns up to n jobs for a claimant in the order of the queue. owners names the process that owns each live session,
+// nowMS is the database's clock.
+func (o *order) propose(c Claimant, n int, owners map[string]string, nowMS int64) []*queuedJob {
 	var best []candidate // in the order of the queue, at most n
 	for _, a := range o.list {
 		skip := a.reserved
@@ -274,7 +301,7 @@ func (o *order) propose(c Claimant, n int, owners map[string]string) []*queuedJo
 			if load >= a.concurrent || len(best) == n && !next.before(best[n-1]) {
 				break // those that follow have no smaller load and are younger
 			}
-			if !c.eligible(w.job, busy, owners) {
+			if _, paused := w.job.pausedAt(nowMS); !c.eligible(w.job, busy, owners) || paused {
 				continue
 			}
 			load++

@@ -62,6 +62,7 @@ func (*Subscriptions) Projection() engine.Projection {
 	onSubscription(&p, func(e billing.Cancelled) string { return e.Account }, func(row *SubscriptionRow, _ billing.Cancelled, _ *[]UnpaidInvoice) { row.Cancelled = true })
 	onSubscription(&p, func(e billing.Resumed) string { return e.Account }, func(row *SubscriptionRow, _ billing.Resumed, _ *[]UnpaidInvoice) { row.Cancelled = false })
 	onSubscription(&p, func(e billing.Ended) string { return e.Account }, func(row *SubscriptionRow, _ billing.Ended, _ *[]UnpaidInvoice) { row.Live = false })
+	onSubscription(&p, func(e billing.Settled) string { return e.Account }, func(row *SubscriptionRow, e billing.Settled, _ *[]UnpaidInvoice) { row.Live = e.RenewsAt != "" })
 	onSubscription(&p, func(e billing.Issued) string { return e.Account }, func(_ *SubscriptionRow, e billing.Issued, unpaid *[]UnpaidInvoice) {
 		if e.EndsSubscriptionAt != "" {
 			*unpaid = append(*unpaid, UnpaidInvoice{InvoiceID: e.InvoiceID, DueAt: e.DueAt, EndsAt: e.EndsSubscriptionAt})

@@ -46,7 +46,7 @@ func TestTrigramsTakeNoSuperuser(t *testing.T) {
 		db := projectiontest.Open(t, projections.Open, parsed.String())
 		history := projections.New(db, nil).History
 		applyAll(t, db, history.Projection(), events)
-		if has, err := engine.HasTrigrams(t.Context(), db, "history_v2_text"); err != nil || has != allowed {
+		if has, err := engine.HasTrigrams(t.Context(), db, "history_v3_text"); err != nil || has != allowed {
 			t.Errorf("may create %t: trigrams %t, %v", allowed, has, err)
 		}
 		page, err := history.List(t.Context(), alice, projections.HistoryQuery{Query: "needle"})

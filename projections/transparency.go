@@ -56,8 +56,11 @@ type CheckpointRow struct {
 	Size      int64  `bun:"size,pk"`
 	Root      string `bun:"root,notnull"` // base64
 	Note      Text   `bun:"note,type:text,notnull"`
-	Witnesses int64  `bun:"witnesses,notnull"` // how many have cosigned it
+	Witnesses int64  `bun:"witnesses,notnull"` // how many have cosigned it; below 0: a witness contradicts it, and it is not served
 }
+
+// contradicted is the number of witnesses of a checkpoint that is not served whatever the quorum.
+const contradicted = -1 << 32
 
 var (
 	leafRows = engine.TableOf("stream", func(r *LeafRow) string { return r.Stream },
@@ -95,6 +98,13 @@ func (*Transparency) Projection() engine.Projection {
 		return err
 	})
 	engine.On(&p, putCosignatures)
+	engine.On(&p, func(ctx context.Context, tx *engine.Tx, e transparency.Conflicted, _ event.Recorded) error {
+		return checkpointRows.Update(ctx, tx, e.Size, func(c *CheckpointRow) {
+			if c.Root == e.Root && e.Conflict == transparency.OtherHistory { // one that is only behind is a true beginning
+				c.Witnesses = contradicted
+			}
+		})
+	})
 	return p
 }
 
@@ -291,12 +301,26 @@ func (t *Transparency) ProveGrowth(ctx context.Context, older, size int64, root 
 	return proof, err
 }
 
-// signed has the tree of a root read, whose every hash is checked against it. An error of read that is not one of the tables' own is a
-// *DamagedTreeError.
+// BehindError means that the tables have not applied all leaves of a signed tree yet: they follow the log, and nothing is wrong with them.
+type BehindError struct{ Leaves, Signed int64 }
+
+func (e *BehindError) Error() string {
+	return fmt.Sprintf("the read model transparency has applied %d of the %d leaves that were signed: it follows; `reckon projections status` says how far it is", e.Leaves, e.Signed)
+}
+
+// signed has the tree of a root read, whose every hash is checked against it. Where the tables lag behind it that is a *BehindError; another
+// error of read that is not one of the tables' own is a *DamagedTreeError.
 func (t *Transparency) signed(ctx context.Context, size int64, root string, read func(tlog.HashReader) error) error {
 	hash, err := tlog.ParseHash(root)
 	if err != nil {
 		return err
+	}
+	leaves, err := t.Size(ctx)
+	if err != nil {
+		return err
+	}
+	if leaves < size {
+		return &BehindError{leaves, size}
 	}
 	tiles := &tileReader{ctx: ctx, of: t}
 	err = read(tlog.TileHashReader(tlog.Tree{N: size, Hash: hash}, tiles))

@@ -224,6 +224,15 @@ func TestTilesAreReadByAnIndependentReader(t *testing.T) {
 			t.Errorf("tile %+v: %v", none, err)
 		}
 	}
+	// Leaves that the tables have not applied yet are a lag and no damage.
+	var behind *projections.BehindError
+	later := projections.CheckpointRow{Size: last.Size + 7, Root: last.Root}
+	if _, err := model.ProveGrowth(t.Context(), last.Size, later.Size, later.Root); !errors.As(err, &behind) || behind.Leaves != last.Size || isDamaged(err) {
+		t.Errorf("from a tree that is behind: %v", err)
+	}
+	if _, err := model.ProveLeaf(t.Context(), 5, l.leaves[5], later); !errors.As(err, &behind) || strings.Contains(err.Error(), "boot") {
+		t.Errorf("a leaf of a tree that is ahead: %v", err)
+	}
 	tampered(t, db, model, l, in)
 }
 

@@ -38,7 +38,7 @@ func (o operator) subscribe(plan string, period account.Period) {
 func (o operator) pay(n int, amount int64) {
 	o.t.Helper()
 	pay := billing.Pay{InvoiceID: billing.InvoiceID(o.user.ID, n), AmountMinor: amount, Currency: "USD", Method: billing.PaidOperator}
-	if _, _, err := commands.PayInvoice(o.t.Context(), o.s.Store, o.intent(), pay); err != nil {
+	if _, _, err := commands.PayInvoice(o.t.Context(), o.s.Store, account.DefaultPlans(), o.intent(), pay); err != nil {
 		o.t.Fatal(err)
 	}
 }

@@ -51,6 +51,7 @@ type historyRow struct {
 	ExecutionTimeMS int64               `json:"execution_time_ms" doc:"Time the evaluation took, in milliseconds"`
 	CreatedAt       string              `json:"created_at" format:"date-time" doc:"When the run was logged: RFC 3339, UTC, milliseconds"`
 	Warnings        []string            `json:"warnings" doc:"Messages of the engine, and whether the session was lost, in order"`
+	Engines         []run.Asked         `json:"engines,omitempty" doc:"What became of asking each engine, in order, when the first one had no answer or a refuted one; absent when it was the only one asked"`
 	PlotURL         *string             `json:"plot_url" format:"uri-reference" doc:"Path of the graphic (SVG); null when none was kept"`
 	ReceiptURL      *string             `json:"receipt_url" format:"uri-reference" doc:"Path of the signed receipt; null when the run ended without an answer"`
 	Verification    *historyCheck       `json:"verification" doc:"The best check so far, automatic or requested; null when there was none"`
@@ -104,7 +105,7 @@ func rowOf(r projections.HistoryRow) historyRow {
 	row := historyRow{
 		RunID: r.RunID, Expression: string(r.Expression), Status: r.Status, Source: r.Source,
 		SessionID: view.NullIfEmpty(r.SessionID), Agent: view.NullIfEmpty(string(r.Agent)), ExecutionTimeMS: r.ExecutionMS,
-		CreatedAt: event.Timestamp(r.CreatedAt()), Warnings: r.Warnings,
+		CreatedAt: event.Timestamp(r.CreatedAt()), Warnings: r.Warnings, Engines: r.Engines,
 	}
 	if row.Warnings == nil {
 		row.Warnings = []string{}

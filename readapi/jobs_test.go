@@ -99,11 +99,28 @@ func TestJobEnds(t *testing.T) {
 
 	lost := submit(t, u, evaluateJob)
 	for range job.MaxAbandoned {
-		if _, err := s.Jobs.AbandonJob(t.Context(), commands.Intent{ID: uuid.New(), At: s.Clock.Now()}, lost, s.ClaimJob(t, lost)); err != nil {
+		if _, err := s.Jobs.AbandonJob(t.Context(), commands.Intent{ID: uuid.New(), At: s.Clock.Now()}, lost, s.ClaimJob(t, lost), true); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if a := get(t, u, lost); a.JSON["status"] != "lost" || a.JSON["attempt"] != 3.0 || !strings.Contains(a.JSON["error"].(string), "stopped reporting") {
+	if a := get(t, u, lost); a.JSON["status"] != "lost" || a.JSON["attempt"] != 3.0 || !strings.Contains(a.JSON["error"].(string), "3 runners ended") {
+		t.Errorf("%s", a.Body)
+	}
+
+	untried := submit(t, u, evaluateJob)
+	const lacked = "the store of large bytes could not be reached"
+	giveBack := func(after time.Duration) {
+		t.Helper()
+		if _, err := s.Jobs.ReturnJob(t.Context(), commands.Intent{ID: uuid.New(), At: s.Clock.Now().Add(after)}, untried, s.ClaimJob(t, untried), lacked); err != nil {
+			t.Fatal(err)
+		}
+	}
+	giveBack(0)
+	if a := get(t, u, untried); a.JSON["status"] != "queued" || a.JSON["error"] != nil || !strings.Contains(a.JSON["note"].(string), lacked) {
+		t.Errorf("%s", a.Body)
+	}
+	giveBack(2 * job.GiveUpAfter)
+	if a := get(t, u, untried); a.JSON["status"] != "lost" || a.JSON["note"] != nil || !strings.Contains(a.JSON["error"].(string), lacked+"; your slot was returned") {
 		t.Errorf("%s", a.Body)
 	}
 

@@ -8,6 +8,7 @@ import (
 	"maps"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/google/uuid"
@@ -95,11 +96,18 @@ type Outcome string
 
 // Outcomes of an attempt that did not end its job.
 const (
-	Released   Outcome = "released"   // handed back: it has not run, or may run again
-	Abandoned  Outcome = "abandoned"  // it could not be run here
-	Superseded Outcome = "superseded" // the job was cancelled, or is another attempt's by now
-	Unreported Outcome = "unreported" // what became of it could not be appended
+	Released    Outcome = "released"    // handed back, because the process stops
+	Untried     Outcome = "untried"     // handed back with its attempt: it could not be tried here
+	Interrupted Outcome = "interrupted" // handed back by a process that was cut off, or lost with its session
+	Abandoned   Outcome = "abandoned"   // its work ended the attempt, which is spent
+	Superseded  Outcome = "superseded"  // the job was cancelled, or is another attempt's by now
+	Unreported  Outcome = "unreported"  // what became of it could not be appended
 )
+
+// Outcomes lists those.
+func Outcomes() []Outcome {
+	return []Outcome{Released, Untried, Interrupted, Abandoned, Superseded, Unreported, notClaimed}
+}
 
 // notClaimed is the outcome, in traces, of an attempt that did not begin: another runner was first, or the claim could not be appended.
 const notClaimed Outcome = "not_claimed"
@@ -124,12 +132,18 @@ type Runner struct {
 	// postponed are the jobs that there was no room for since room last came free (see Reserver)
 	postponed map[string]bool
 	freed     int // how often room came free
+	// failures counts the pauses in a row that attempts have led to which could not be tried here; until pauseEnds nothing is claimed
+	failures  int
+	pauseEnds time.Time
+
+	graceOver chan struct{} // of the latest Start: closed when it has stopped waiting for its jobs
 }
 
 // attempt is an attempt at a job that runs here.
 type attempt struct {
 	nonce string
 	kill  context.CancelCauseFunc
+	spent atomic.Bool // the work is computed, or has ended the attempt: it is not to be done again for nothing
 }
 
 var (
@@ -154,6 +168,10 @@ const (
 	postponeTime = time.Minute
 	// handBackTimeout bounds the appends that hand a job back after its work was stopped.
 	handBackTimeout = 10 * time.Second
+	// hangDelay is how long past its budget and cluster.Overrun work may go on that does not end when it is stopped.
+	hangDelay = 30 * time.Second
+	// maxClaimPause bounds the pause of a process in which jobs cannot be tried.
+	maxClaimPause = 30 * time.Second
 )
 
 // New returns a runner that runs nothing yet; its Observe must listen to the process's Subscription.
@@ -210,7 +228,7 @@ func (r *Runner) killAttempt(jobID string, matches func(nonce string) bool) {
 	}
 }
 
-// KillAll kills all attempts at once and hands no job back: for a process that can write no heartbeats.
+// KillAll kills all attempts at once, for a process that can write no heartbeats. When it can again, it hands their jobs back.
 func (r *Runner) KillAll() { r.killAll(errIsolated) }
 
 func (r *Runner) killAll(cause error) {
@@ -222,8 +240,12 @@ func (r *Runner) killAll(cause error) {
 }
 
 // Start claims and runs jobs until the context ends, then lets running jobs
-// finish within the grace period and hands back those that did not.
+// finish within the grace period and hands back those that did not. It may be called again once it has ended.
 func (r *Runner) Start(ctx context.Context) error {
+	graceOver := make(chan struct{})
+	r.mu.Lock()
+	r.graceOver = graceOver
+	r.mu.Unlock()
 	running, stop := context.WithCancel(context.WithoutCancel(ctx))
 	defer stop()
 	var group sync.WaitGroup
@@ -237,7 +259,9 @@ func (r *Runner) Start(ctx context.Context) error {
 			})
 		}
 	}
-	grace := time.AfterFunc(r.Grace, func() { r.killAll(errDrained) })
+	over := sync.OnceFunc(func() { close(graceOver) })
+	grace := time.AfterFunc(r.Grace, func() { r.killAll(errDrained); over() })
+	defer over()
 	defer grace.Stop()
 	group.Wait()
 	return nil
@@ -257,7 +281,7 @@ func (r *Runner) waitForFreeSlot(ctx context.Context) bool {
 // nextProposals returns jobs to claim, at most one for each free slot. If there are
 // none it waits until there may be some and returns none.
 func (r *Runner) nextProposals(ctx context.Context) []Proposal {
-	if r.Heartbeat.WaitUntilConnected(ctx) != nil {
+	if r.Heartbeat.WaitUntilConnected(ctx) != nil || r.waitOutPause(ctx) != nil {
 		return nil
 	}
 	if r.AwaitAble != nil && r.AwaitAble(ctx) != nil {
@@ -301,11 +325,45 @@ func (r *Runner) nextProposals(ctx context.Context) []Proposal {
 	return nil
 }
 
+// waitOutPause waits until the pause is over that an attempt has led to which could not be tried here.
+func (r *Runner) waitOutPause(ctx context.Context) error {
+	r.mu.Lock()
+	left := time.Until(r.pauseEnds)
+	r.mu.Unlock()
+	if left <= 0 {
+		return ctx.Err()
+	}
+	select {
+	case <-time.After(left):
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// pause keeps this process from claims for a time that grows, because a job could not be tried here; attempts that end
+// in a pause were begun before it.
+func (r *Runner) pause() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if now := time.Now(); now.After(r.pauseEnds) {
+		r.failures++
+		r.pauseEnds = now.Add(min(job.PauseAfter(r.failures), maxClaimPause))
+	}
+}
+
+// tried notes that a job was tried here.
+func (r *Runner) tried() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.failures = 0
+}
+
 // room is what a job of a Reserver has before it is claimed.
 type room struct {
 	content *string // read from its payload; nil: of another kind, whose payload has not been read
 	release func()  // gives the room back; nil: there is none to give back
-	err     error   // the payload cannot be read: the attempt counts, and ends with this
+	err     error   // the payload cannot be read: the attempt ends with this
 }
 
 // reserveAndRun claims and runs a job once there is room for it; without room it leaves the job in the queue.
@@ -435,7 +493,7 @@ func (r *Runner) claimAndRun(ctx context.Context, p Proposal, given room) {
 	in.Account, in.Agent = state.Queued.Account, state.Queued.Agent
 	span.Set(tracing.Int(tracing.Attempt, int64(state.Attempt)))
 	claimed := time.Now()
-	end, err := r.compute(working, in, state.Queued.Submission, given)
+	end, err := r.compute(working, in, state.Queued.Submission, a, given)
 	outcome = r.concludeAttempt(ctx, working, in, state, a, end, err)
 	if r.Ended != nil {
 		r.Ended(state.Queued.Kind, outcome, time.Since(claimed))
@@ -444,23 +502,33 @@ func (r *Runner) claimAndRun(ctx context.Context, p Proposal, given room) {
 
 func endSpan(span tracing.Span, p Proposal, outcome Outcome) {
 	span.Set(tracing.Text(tracing.JobID, p.JobID), tracing.Text(tracing.JobKind, string(p.Kind)), tracing.Text(tracing.Outcome, string(outcome)))
-	if outcome == Abandoned || outcome == Unreported {
+	if outcome == Untried || outcome == Abandoned || outcome == Unreported {
 		span.Fail()
 	}
 	span.End()
 }
 
-// compute runs the job; it is killed cluster.Overrun past its budget.
-func (r *Runner) compute(ctx context.Context, in commands.Intent, s job.Submission, given room) (end End, err error) {
+// compute runs the job; it is killed cluster.Overrun past its budget, and given up hangDelay later.
+func (r *Runner) compute(ctx context.Context, in commands.Intent, s job.Submission, a *attempt, given room) (end End, err error) {
 	kind, known := r.Run[s.Kind]
 	if !known {
 		return End{}, fmt.Errorf("no runner here for jobs of kind %q", s.Kind)
 	}
 	budget := time.Duration(s.TimeoutMS) * time.Millisecond
-	ctx, cancel := context.WithTimeoutCause(ctx, budget+cluster.Overrun, errOverrun)
-	defer cancel()
+	ctx, stop := context.WithCancelCause(ctx)
+	defer stop(nil)
+	overrun := time.AfterFunc(budget+cluster.Overrun, func() { stop(errOverrun) })
+	defer overrun.Stop()
+	hang := time.AfterFunc(budget+cluster.Overrun+hangDelay, func() { r.giveUp(ctx, in, s.JobID, a) })
+	defer hang.Stop()
+	ctx = commands.WithWork(ctx, func() { // to store what was computed may take longer
+		overrun.Stop()
+		hang.Stop()
+		a.spent.Store(true)
+	})
 	defer func() {
 		if thrown := recover(); thrown != nil { // a panic must not end the other jobs of the process
+			a.spent.Store(true)
 			end, err = End{}, fmt.Errorf("the runner panicked: %v", thrown)
 		}
 	}()
@@ -482,38 +550,69 @@ func (r *Runner) compute(ctx context.Context, in commands.Intent, s job.Submissi
 	return end, err
 }
 
+// giveUp takes a job from work that does not end when it is stopped.
+func (r *Runner) giveUp(ctx context.Context, in commands.Intent, id string, a *attempt) {
+	bounded, cancel := context.WithTimeout(context.WithoutCancel(ctx), handBackTimeout)
+	defer cancel()
+	in.ID, in.At = uuid.New(), r.Clock.Now()
+	r.Logger.ErrorContext(ctx, "a job's work does not end although it was stopped; the job is given up", "job", id, "attempt", a.nonce)
+	if _, err := r.Jobs.AbandonJob(bounded, in, id, a.nonce, true); err != nil {
+		r.Logger.WarnContext(ctx, "a job was not given up", "job", id, "attempt", a.nonce, "error", err)
+	}
+}
+
 // concludeAttempt appends how an attempt ended, and returns it: the job's outcome, or that the job is
 // handed back. It appends nothing for an attempt that another has superseded.
 func (r *Runner) concludeAttempt(ctx, working context.Context, in commands.Intent, s job.State, a *attempt, end End, err error) Outcome {
 	id := s.Queued.JobID
-	cause := context.Cause(working)
-	if errors.Is(cause, errSuperseded) || errors.Is(cause, errIsolated) {
+	switch cause := context.Cause(working); {
+	case errors.Is(cause, errSuperseded):
 		r.Logger.InfoContext(ctx, "an attempt was killed", "job", id, "attempt", a.nonce, "cause", cause)
 		return Superseded
+	case errors.Is(cause, errIsolated):
+		return r.handBackIsolated(ctx, in, id, a)
 	}
 	if err == nil {
+		a.spent.Store(true)
 		err = r.appendOutcome(working, in, id, a, end)
 		switch {
 		case err == nil:
+			r.tried()
 			return Outcome(end.Status)
-		case errors.Is(err, job.ErrSuperseded), working.Err() != nil && !errors.Is(context.Cause(working), errDrained):
+		case errors.Is(err, job.ErrSuperseded), errors.Is(context.Cause(working), errSuperseded):
 			return Superseded
+		case errors.Is(context.Cause(working), errIsolated):
+			return r.handBackIsolated(ctx, in, id, a)
 		}
 	}
 	bounded, cancel := context.WithTimeout(ctx, handBackTimeout)
 	defer cancel()
 	in.ID, in.At = uuid.New(), r.Clock.Now()
-	var elsewhere *commands.SessionElsewhereError
-	outcome := Released
-	drained := errors.Is(context.Cause(working), errDrained) && s.Queued.Rerunnable()
-	switch {
-	case drained, errors.As(err, &elsewhere), errors.Is(err, commands.ErrSaturated), errors.Is(err, receipt.ErrCannotSign): // it has not run, or may run again
-		err = r.Jobs.ReleaseJob(bounded, in, id, a.nonce)
-	default:
-		r.Logger.WarnContext(ctx, "a job could not be run here", "job", id, "attempt", a.nonce, "error", err)
+	outcome, failed := Released, error(nil)
+	switch drained := errors.Is(context.Cause(working), errDrained); {
+	case drained && s.Queued.Rerunnable():
+		failed = r.Jobs.ReleaseJob(bounded, in, id, a.nonce)
+	case drained:
+		outcome = Interrupted
+		_, failed = r.Jobs.AbandonJob(bounded, in, id, a.nonce, false)
+	case a.spent.Load():
+		r.Logger.WarnContext(ctx, "a job's work ended its attempt", "job", id, "attempt", a.nonce, "error", err)
 		outcome = Abandoned
-		_, err = r.Jobs.AbandonJob(bounded, in, id, a.nonce)
+		_, failed = r.Jobs.AbandonJob(bounded, in, id, a.nonce, true)
+	default:
+		lacked, sick := lackedBy(err)
+		r.Logger.WarnContext(ctx, "a job could not be tried here", "job", id, "attempt", a.nonce, "error", err)
+		outcome = Untried
+		if sick {
+			r.pause()
+		}
+		_, failed = r.Jobs.ReturnJob(bounded, in, id, a.nonce, lacked)
 	}
+	return r.handedBack(ctx, id, a, outcome, failed)
+}
+
+// handedBack is the outcome of an attempt whose job was handed back, with this error.
+func (r *Runner) handedBack(ctx context.Context, id string, a *attempt, outcome Outcome, err error) Outcome {
 	switch {
 	case errors.Is(err, job.ErrSuperseded):
 		return Superseded
@@ -522,6 +621,55 @@ func (r *Runner) concludeAttempt(ctx, working context.Context, in commands.Inten
 		return Unreported
 	}
 	return outcome
+}
+
+// handBackIsolated hands the job of an attempt back that was killed because no heartbeat could be written, once one can be again:
+// the process lives, and so the attempt is not spent, also if others have counted it meanwhile.
+func (r *Runner) handBackIsolated(ctx context.Context, in commands.Intent, id string, a *attempt) Outcome {
+	r.Logger.InfoContext(ctx, "an attempt was killed", "job", id, "attempt", a.nonce, "cause", errIsolated)
+	waiting, stop := context.WithCancel(ctx)
+	defer stop()
+	r.mu.Lock()
+	graceOver := r.graceOver
+	r.mu.Unlock()
+	go func() {
+		select {
+		case <-graceOver:
+			stop()
+		case <-waiting.Done():
+		}
+	}()
+	if r.Heartbeat.WaitUntilConnected(waiting) != nil {
+		return Unreported
+	}
+	bounded, cancel := context.WithTimeout(ctx, handBackTimeout)
+	defer cancel()
+	in.ID, in.At = uuid.New(), r.Clock.Now()
+	_, err := r.Jobs.ExcuseAttempt(bounded, in, id, a.nonce)
+	return r.handedBack(ctx, id, a, Interrupted, err)
+}
+
+// lackedBy says why a job could not be tried here, in words for its owner, and whether others would fare no better here: sick is
+// false where only this job meets it, or room.
+func lackedBy(err error) (words string, sick bool) {
+	part, away := errors.AsType[interface {
+		error
+		UnavailablePart() string
+	}](err)
+	_, elsewhere := errors.AsType[*commands.SessionElsewhereError](err)
+	switch {
+	case elsewhere:
+		return "its session lives in another process", false
+	case errors.Is(err, commands.ErrSaturated):
+		return "no worker was free", false
+	case errors.Is(err, receipt.ErrCannotSign):
+		return "receipts could not be signed", true
+	case away:
+		return part.UnavailablePart() + " could not be reached", true
+	case commands.IsAway(err):
+		return "the event log could not be reached", true
+	}
+	return "a runner failed before it began", true
 }
 
 // appendOutcome ends the job with what was computed. While the log or the store of blobs is away it

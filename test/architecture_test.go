@@ -62,9 +62,9 @@ var allowed = map[string][]string{
 	"runners/reference":    {"commands", "domain", "domain/", "runners"}, // runs jobs of every kind as examples, proofs from the catalogue
 	"runners/checker":      {"domain/", "runners/engine"},
 	"runners/workers":      {"runners", "commands", "domain/", "projections", "internal/lifecycle", "internal/tracing"},
-	"runners/engine":       {"domain/", "runners/fair", "internal/private"},
+	"runners/engine":       {"domain/", "runners/fair", "internal/disk", "internal/private"},
 	"runners/fair":         {},
-	"eventstore":           {"domain/", "commands", "eventstore", "internal/httpserver", "internal/openfiles", "internal/passwords", "internal/tracing"},
+	"eventstore":           {"domain/", "commands", "eventstore", "internal/disk", "internal/httpserver", "internal/openfiles", "internal/passwords", "internal/tracing"},
 	"internal/access":      {"domain/scope"},
 	"internal/auth":        {"domain/account", "domain/event", "domain/grant", "domain/scope", "domain/token", "internal/access", "internal/httpkit"},
 	"internal/blobs":       {"domain/event", "internal/disk"},
@@ -74,16 +74,16 @@ var allowed = map[string][]string{
 	"internal/httpserver":  {"internal/openfiles"},
 	"internal/identity":    {"domain/scope", "internal/access", "internal/auth", "internal/database", "internal/passwords", "internal/ratelimit"},
 	"internal/disk":        {},
-	"internal/keyring":     {"domain/keys", "domain/receipt", "internal/private"},
+	"internal/keyring":     {"domain/keys", "domain/receipt", "internal/disk", "internal/private"},
 	"internal/lifecycle":   {},
 	"internal/lists":       {},
 	"internal/oauth":       {"domain/grant", "domain/scope", "internal/access", "internal/auth", "internal/identity"},
 	"internal/offheap":     {},
-	"internal/statefiles":  {},
+	"internal/statefiles":  {"internal/disk"},
 	"internal/openfiles":   {},
 	"internal/passwords":   {},
 	"internal/payments":    {},
-	"internal/private":     {},
+	"internal/private":     {"internal/disk"},
 	"internal/progress":    {},
 	"internal/ratelimit":   {},
 	"internal/supplychain": {},
@@ -395,6 +395,28 @@ func TestFuzzTargetsNeverSkip(t *testing.T) {
 	}
 	if targets < 10 {
 		t.Fatalf("only %d fuzz targets found: the walk is wrong", targets)
+	}
+}
+
+// TestFoldersAreMadeDurably: a folder that lasts is made by disk.MakeFolder, which syncs the folders above it. Those that are gone with their process, or are
+// made again when they are missing, are listed.
+func TestFoldersAreMadeDurably(t *testing.T) {
+	t.Parallel()
+	passing := []string{"eventstore/node/listen.go", "runners/engine/program.go", "runners/engine/environment.go", "runners/elaborate/toolchain.go"}
+	for _, s := range sources(t) {
+		if s.test || testKit(s.pkg) || s.pkg == "internal/disk" || slices.Contains(passing, s.file) {
+			continue
+		}
+		ast.Inspect(s.tree, func(n ast.Node) bool {
+			call, ok := n.(*ast.SelectorExpr)
+			if !ok {
+				return true
+			}
+			if x, ok := call.X.(*ast.Ident); ok && x.Name == "os" && strings.HasPrefix(call.Sel.Name, "Mkdir") && call.Sel.Name != "MkdirTemp" {
+				t.Errorf("%s calls os.%s: disk.MakeFolder makes folders that outlast a power failure", s.file, call.Sel.Name)
+			}
+			return true
+		})
 	}
 }
 

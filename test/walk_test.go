@@ -9,9 +9,9 @@ import (
 	"regexp"
 	"strings"
 	"testing"
-	"time"
 
 	"reckon/test/sweep"
+	"reckon/test/wait"
 )
 
 // TestWalkOfProjections builds the repository with the code of docs/projections.md, and no other, and runs the page's test. Nothing is written
@@ -119,7 +119,7 @@ func (o overlay) list(t *testing.T, folder, lists string) string {
 
 func (o overlay) run(t *testing.T, folder string, command ...string) (said string) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), wait.Longest)
 	defer cancel()
 	process := exec.CommandContext(ctx, command[0], command[1:]...)
 	process.Dir = folder

@@ -44,6 +44,7 @@ type anonymousOutput struct {
 		ElapsedMS   int64                `json:"elapsed_ms" doc:"Time the evaluation took, in milliseconds"`
 		// Verification is as an account gets it, but that it is kept and signed nowhere.
 		Verification *view.Verification `json:"verification" doc:"The automatic check, when a rule covers the expression and reached a verdict; null means that nothing was learned"`
+		Engines      []run.Asked        `json:"engines,omitempty" doc:"What became of asking each engine, in order, when the first one had no answer or a refuted one; absent when it was the only one asked"`
 	}
 }
 
@@ -92,6 +93,7 @@ func (s Services) evaluateAnonymously(ctx context.Context, in *anonymousInput) (
 	out.Body.Result, out.Body.Status, out.Body.Stdout = answer.Result, answer.Status, view.NullIfEmpty(answer.Stdout)
 	out.Body.Warnings, out.Body.Suggestions = append([]string{}, answer.Warnings...), view.SuggestionsOf(answer.Suggestions)
 	out.Body.ElapsedMS, out.Body.Verification = answer.Elapsed.Milliseconds(), view.VerificationOf(answer.Check)
+	out.Body.Engines = answer.Engines
 	return out, nil
 }
 

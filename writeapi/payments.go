@@ -68,7 +68,7 @@ func (s Services) settle(ctx context.Context, e payments.Event) error {
 	}
 	intent := s.intent(ctx)
 	intent.Account, intent.Actor = e.Account, "payments:"+s.Payments.Name()
-	_, at, err := commands.PayInvoice(ctx, s.Store, intent, billing.Pay{
+	_, at, err := commands.PayInvoice(ctx, s.Store, s.Plans, intent, billing.Pay{
 		InvoiceID: e.InvoiceID, AmountMinor: e.AmountMinor, Currency: e.Currency, Method: billing.PaidProvider, PaymentID: s.Payments.Name() + ":" + e.ID,
 	})
 	if err == nil {

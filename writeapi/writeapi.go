@@ -184,10 +184,10 @@ func (c credentials) Account(ctx context.Context, accountID string) (account.Sta
 	return state, unavailable(err)
 }
 
-// unavailable returns the problem to answer when the log is unavailable; any other error
+// unavailable returns the problem to answer when the log is unavailable or the call was cancelled; any other error
 // as it is.
 func unavailable(err error) error {
-	if errors.Is(err, commands.ErrUnavailable) {
+	if errors.Is(err, commands.ErrUnavailable) || errors.Is(err, commands.ErrCancelled) {
 		return httpkit.Translate(err, problems)
 	}
 	return err

@@ -235,7 +235,7 @@ type accountPayCmd struct {
 
 // Run notes that the operator has the money of an invoice, all of it.
 func (c *accountPayCmd) Run() error {
-	return c.forAccount(c.Email, func(ctx context.Context, store *eventstore.Store, _ *identity.Store, _ account.Plans, in commands.Intent) error {
+	return c.forAccount(c.Email, func(ctx context.Context, store *eventstore.Store, _ *identity.Store, plans account.Plans, in commands.Intent) error {
 		state, err := commands.ReadBilling(ctx, store, in.Account)
 		if err != nil {
 			return err
@@ -244,7 +244,7 @@ func (c *accountPayCmd) Run() error {
 		if !found {
 			return billing.ErrNoSuchInvoice
 		}
-		paid, _, err := commands.PayInvoice(ctx, store, in, billing.Pay{
+		paid, _, err := commands.PayInvoice(ctx, store, plans, in, billing.Pay{
 			InvoiceID: asked.InvoiceID, AmountMinor: asked.AmountMinor, Currency: asked.Currency, Method: billing.PaidOperator, PaymentID: c.Reference,
 		})
 		if err != nil {
@@ -264,8 +264,8 @@ type accountVoidCmd struct {
 
 // Run makes an open invoice void.
 func (c *accountVoidCmd) Run() error {
-	return c.forAccount(c.Email, func(ctx context.Context, store *eventstore.Store, _ *identity.Store, _ account.Plans, in commands.Intent) error {
-		voided, _, err := commands.VoidInvoice(ctx, store, in, billing.Void{InvoiceID: c.Invoice, Note: c.Note})
+	return c.forAccount(c.Email, func(ctx context.Context, store *eventstore.Store, _ *identity.Store, plans account.Plans, in commands.Intent) error {
+		voided, _, err := commands.VoidInvoice(ctx, store, plans, in, billing.Void{InvoiceID: c.Invoice, Note: c.Note})
 		if err != nil {
 			return err
 		}

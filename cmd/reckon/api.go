@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net"
 	"net/http"
+	"os"
 	"path/filepath"
 	"strings"
 	"time"
@@ -25,7 +26,6 @@ import (
 	"reckon/readapi"
 	"reckon/readapi/workbench"
 	"reckon/runners"
-	"reckon/runners/adapter"
 	"reckon/runners/engine"
 	"reckon/writeapi"
 	"reckon/writeapi/mcpapi"
@@ -45,7 +45,7 @@ func (s *service) makeAPI() (*api, error) {
 	if err != nil {
 		return nil, err
 	}
-	s.metrics.MeasureAPI()
+	s.metrics.MeasureAPI(problemCodes(s.kinds))
 	a := &api{closing: make(chan struct{}), drained: make(chan struct{})}
 	provider, err := paymentProvider(s.config.PaymentSecretFile)
 	if err != nil {
@@ -60,6 +60,7 @@ func (s *service) makeAPI() (*api, error) {
 			TokenUsed: s.noteUse(s.stores.identity.TokenUsed), GrantUsed: s.noteUse(s.stores.identity.GrantUsed),
 		},
 	})
+	strangers, strangersChecks := s.engine.forStrangers()
 	writes, evaluator := httpkit.NewAccountWrites(), s.writeSide.evaluator
 	queue := view.Queue{Place: s.readSide.models.Queue.Place, Wait: s.readSide.projector.Wait, IsReady: s.readSide.projector.IsReady, Writes: writes, MaxWait: view.MaxPlaceWait}
 	jobView := view.Jobs{Stream: streams, Blobs: s.stores.blobs, PlaceInQueue: s.placeIn(queue), NotifyJobEnded: s.workers.Subscription.NotifyJobEnded, Closing: a.closing}
@@ -67,12 +68,8 @@ func (s *service) makeAPI() (*api, error) {
 		Store: s.log.store, Plans: s.plans, Identity: s.stores.identity, Limiter: s.sharedLimiter(), Running: ratelimit.NewConcurrency(), Clock: systemClock{}, Build: buildRevision(),
 		Evaluate: s.writeSide.peers.Evaluate, Verify: evaluator.Verify, CloseSessionWorker: s.engine.engine.CloseSession,
 		Anonymous: writeapi.Anonymous{
-			Evaluate: commands.Anonymous{
-				Engine:    adapter.Engine{Engine: s.engine.engine, Places: s.engine.strangers},
-				Checker:   adapter.Checker{Engine: s.engine.engine, Checker: s.engine.checker, Places: s.engine.strangersChecks},
-				QueueWait: s.config.QueueWait,
-			}.Evaluate,
-			PerHour: s.config.AnonymousPerHour, Limiter: s.sharedLimiter(), Caller: s.stores.identity.Stranger,
+			Evaluate: commands.Anonymous{Engine: strangers, Checker: strangersChecks, QueueWait: s.config.QueueWait}.Evaluate,
+			PerHour:  s.config.AnonymousPerHour, Limiter: s.sharedLimiter(), Caller: s.stores.identity.Stranger,
 		},
 		Jobs: s.writeSide.jobs, JobKinds: kinds, JobView: jobView, Proofs: s.writeSide.proofs, Payments: provider,
 		OAuth: writeapi.NewOAuth(s.log.store, s.stores.identity, systemClock{}, buildRevision()), Logger: s.logger,
@@ -183,8 +180,8 @@ func (s *service) health() readapi.Health {
 		IsAway:  isOutage,
 		Dependencies: []readapi.Dependency{
 			{Name: "eventstore", Part: "the event log", Check: s.log.Ready},
-			{Name: "database", Part: "the database of read models", Check: withRoom(s.config.Database, s.readSide.db.PingContext)},
-			{Name: "identity", Part: "the database of identities", Check: withRoom(s.config.Identity, s.stores.identity.Ready)},
+			{Name: "database", Part: "the database of read models", Check: withRoom(sqliteFolder(s.config.Database), s.readSide.db.PingContext)},
+			{Name: "identity", Part: "the database of identities", Check: withRoom(sqliteFolder(s.config.Identity), s.stores.identity.Ready)},
 			{Name: "blobs", Part: "the store of blobs", Check: withRoom("", s.stores.blobs.Ready)},
 		},
 		Projections: func(ctx context.Context) ([]readapi.ProjectionHealth, error) {
@@ -202,9 +199,15 @@ func (s *service) health() readapi.Health {
 		h.Dependencies = append(h.Dependencies, readapi.Dependency{Name: "signing_key", Part: "the signing key", Check: s.writeSide.signing.Ready})
 	}
 	if s.engine != nil {
+		h.Dependencies = append(h.Dependencies,
+			readapi.Dependency{Name: "engine", Part: "the engine", Check: s.engine.engine.Ready},
+			readapi.Dependency{Name: "checker", Part: "the checker", Check: s.engine.checker.Ready},
+			readapi.Dependency{Name: "proof_kernel", Part: "the proof kernel", Check: s.writeSide.judge.Ready},
+			readapi.Dependency{Name: "temporary_files", Part: "the folder of temporary files", Check: withRoom(os.TempDir(), nil)},
+		)
 		h.Walls = func() []readapi.Wall {
 			var walls []readapi.Wall
-			for _, b := range s.engine.engine.Boundaries() {
+			for _, b := range s.engine.boundaries() {
 				walls = append(walls, readapi.Wall{Name: string(b.Name), InForce: b.InForce, Detail: fmt.Sprint(b.By)})
 			}
 			return walls
@@ -213,12 +216,22 @@ func (s *service) health() readapi.Health {
 	return h
 }
 
-// withRoom is a check that also fails where the disk of a SQLite database is full; to anyone it says that it is.
-func withRoom(database string, check func(context.Context) error) func(context.Context) error {
-	return func(ctx context.Context) error {
-		err := check(ctx)
-		if path, isFile := strings.CutPrefix(database, "sqlite:"); err == nil && isFile {
-			err = disk.CheckRoom(filepath.Dir(path))
+// sqliteFolder is the folder of a SQLite database; empty for another database.
+func sqliteFolder(database string) string {
+	if path, isFile := strings.CutPrefix(database, "sqlite:"); isFile {
+		return filepath.Dir(path)
+	}
+	return ""
+}
+
+// withRoom is a check, nil for none, that also fails where the disk of a folder is full; to anyone it says that it is.
+func withRoom(folder string, check func(context.Context) error) func(context.Context) error {
+	return func(ctx context.Context) (err error) {
+		if check != nil {
+			err = check(ctx)
+		}
+		if err == nil && folder != "" {
+			err = disk.CheckRoom(folder)
 		}
 		if full, ok := errors.AsType[*disk.FullError](err); ok {
 			return errors.Join(&readapi.PublicError{Problem: "its disk is full: what is written there is refused until an operator makes room"}, full)

@@ -137,7 +137,7 @@ func recheckFindings(ctx context.Context, judge exportJudge, kept event.BlobRead
 	switch {
 	case err != nil:
 		return finding(audit.KindNotReproduced, err.Error()), nil
-	case report.Found == certificate.Inconclusive && one.Issued.Verdict != certificate.Inconclusive:
+	case report.Found == certificate.Inconclusive && report.disagreement() == nil && one.Issued.Verdict != certificate.Inconclusive:
 		return finding(audit.KindNotReproduced, "the kernel did not finish"), nil
 	case !report.Agrees:
 		return finding(audit.KindContradicted, fmt.Sprintf("verdict %s by %s, differing in %v", report.Found, report.Rev, report.Differing)), nil

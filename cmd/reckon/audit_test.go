@@ -88,8 +88,39 @@ func TestRecheckFindings(t *testing.T) {
 			t.Errorf("%s: %v", name, findings)
 		}
 	}
+	for name, change := range map[string]func(*audit.Certified){
+		"a certificate of before there were two kernels": func(c *audit.Certified) { c.Issued.Kernels = nil },
+		"a budget that ran out then": func(c *audit.Certified) {
+			c.Issued.Kernels = []certificate.Kernel{c.Issued.Kernels[0], {Name: certificate.SecondKernel, Answer: certificate.OutOfBudget, Reason: new("steps")}}
+		},
+	} {
+		if findings := find(export, change, time.Minute); len(findings) > 0 {
+			t.Errorf("%s: %v", name, findings)
+		}
+	}
 	if findings := find(export, func(*audit.Certified) {}, time.Nanosecond); len(findings) != 1 || findings[0].Kind != audit.KindNotReproduced || findings[0].Severity != audit.Warning {
 		t.Errorf("no time: %v", findings)
+	}
+}
+
+// TestRecheckFindsThatKernelsDisagree: a proof that was verified by one kernel and that the other refuses now contradicts its certificate.
+func TestRecheckFindsThatKernelsDisagree(t *testing.T) {
+	t.Parallel()
+	content, err := os.ReadFile("../../domain/lean/check/testdata/kernels-disagree.ndjson")
+	if err != nil {
+		t.Fatal(err)
+	}
+	judge := inProcess{t}
+	report, err := judge.Check(t.Context(), content, []string{"boom"}, time.Minute)
+	if err != nil || report.Verdict != "inconclusive" {
+		t.Fatalf("%+v, %v", report, err)
+	}
+	issued := certificate.Issued{Verdict: certificate.Verified, Findings: commands.FindingsOf(report), DeclarationsChecked: report.DeclarationsChecked}
+	issued.Reason, issued.Kernels = "", nil
+	one := audit.Certified{Declarations: []string{"boom"}, Issued: issued}
+	findings, err := recheckFindings(t.Context(), judge, oneBlob(content), one, time.Minute)
+	if err != nil || len(findings) != 1 || findings[0].Kind != audit.KindContradicted {
+		t.Errorf("%v %v", findings, err)
 	}
 }
 

@@ -41,7 +41,7 @@ type holdings struct {
 func (h holdings) Of(ctx context.Context, accountID string, at event.Position) (held commands.Held, err error) {
 	for _, name := range []string{h.models.Jobs.Projection().Name, h.models.Sessions.Projection().Name, h.models.Tokens.Projection().Name} {
 		if err := h.projector.Wait(ctx, name, at); err != nil {
-			return held, fmt.Errorf("%w: the read model %s is behind: %w", commands.ErrUnavailable, name, err)
+			return held, commands.Unanswered(ctx, fmt.Errorf("the read model %s is behind: %w", name, err))
 		}
 	}
 	for _, status := range []job.Status{job.Queued, job.Running} {

@@ -53,6 +53,33 @@ func reckonCommand(t *testing.T, environment []string, arguments ...string) *exe
 	return command
 }
 
+// TestAnInterruptIsNoOutage: a command that is ended while its log does not answer says that it was ended.
+func TestAnInterruptIsNoOutage(t *testing.T) {
+	t.Parallel()
+	silent, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = silent.Close() }()
+	command := reckonCommand(t, nil, "audit", "--eventstore", "esdb://"+silent.Addr().String()+"?tls=false", "--insecure-eventstore", "--blobs", t.TempDir())
+	var said bytes.Buffer
+	command.Stderr = &said
+	if err := command.Start(); err != nil {
+		t.Fatal(err)
+	}
+	connection, err := silent.Accept()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = connection.Close() }()
+	if err := command.Process.Signal(syscall.SIGINT); err != nil {
+		t.Fatal(err)
+	}
+	if err := command.Wait(); command.ProcessState.ExitCode() != 2 || strings.TrimSpace(said.String()) != "reckon: interrupted" {
+		t.Errorf("%v: %s", err, said.String())
+	}
+}
+
 // startedNode runs `reckon node` until stop or the test's end; address is what it is ready at.
 func startedNode(t *testing.T, environment []string, arguments ...string) (node *exec.Cmd, address string, stop func()) {
 	t.Helper()

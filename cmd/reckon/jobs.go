@@ -19,7 +19,7 @@ import (
 	"reckon/internal/httpserver"
 	"reckon/internal/identity"
 	"reckon/internal/lifecycle"
-	"reckon/runners/adapter"
+	"reckon/runners"
 	"reckon/runners/cluster"
 	"reckon/runners/kinds"
 	"reckon/runners/workers"
@@ -49,12 +49,12 @@ func (s *service) makeWorkers(ctx context.Context) error {
 		slots = runtime.GOMAXPROCS(0)
 	}
 	s.kinds = kinds.All(kinds.Parts{
-		Evaluator: s.writeSide.evaluator, Proofs: s.writeSide.proofs, Judge: s.writeSide.judge, Blobs: s.stores.blobs, States: s.stores.states,
+		Evaluator: s.writeSide.evaluator, Proofs: s.writeSide.proofs, Judge: s.writeSide.judge, Program: s.writeSide.program, Judged: s.observeKernels, Blobs: s.stores.blobs, States: s.stores.states,
 		Plans: s.plans, Catalogue: domain.Catalogue(), Clock: systemClock{}, Build: buildRevision(),
 	})
 	s.workers.Run(workers.RunConfig{
 		Address: address, Slots: slots, Grace: s.config.Grace, OwnSessionsOnly: !s.config.Has(config.RoleRun),
-		Kinds: s.kinds, CloseSession: s.engine.engine.CloseSession, AwaitAble: s.writeSide.signing.AwaitAble,
+		Kinds: s.kinds, CloseSession: s.engine.engine.CloseSession, AwaitAble: s.ability().Await,
 		Ended: s.observeJob(), Tracer: s.tracer,
 	})
 	s.measureWorkers(slots)
@@ -67,14 +67,26 @@ func (s *service) makeWorkers(ctx context.Context) error {
 	return nil
 }
 
+// ability is what this process must have to do jobs: all that it does not work without, but for identities, which no job asks for.
+func (s *service) ability() *runners.Ability {
+	a := &runners.Ability{Logger: s.logger}
+	for _, d := range s.health().Dependencies {
+		if d.Name != "identity" {
+			a.Needs = append(a.Needs, runners.Need{Name: d.Part, Check: d.Check})
+		}
+	}
+	return a
+}
+
 // makeEvaluator makes the evaluator of this process; other processes forward evaluations to address.
 func (s *service) makeEvaluator(address string) (err error) {
+	engines, checks := s.engine.forAccounts()
 	s.writeSide.evaluator, err = commands.NewEvaluator(commands.EvaluatorConfig{
 		Store: s.log.store, Runs: s.writeSide.jobs.Runs, Blobs: s.stores.blobs, Owners: s.workers.Liveness, Clock: systemClock{},
 		Places: identity.NewPlaces(s.stores.identity, func(accountID string) int { return len(s.engine.engine.Sessions(accountID)) }, func(err error) {
 			s.logger.Warn("live sessions are counted by this process alone", "error", err)
 		}),
-		Engine: adapter.Engine{Engine: s.engine.engine}, Checker: adapter.Checker{Engine: s.engine.engine, Checker: s.engine.checker, Places: s.engine.checks},
+		Engine: engines, Checker: checks,
 		Signer: s.writeSide.signing.Signer, Process: s.id, Address: address, QueueWait: s.config.QueueWait,
 	})
 	return err

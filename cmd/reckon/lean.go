@@ -26,7 +26,7 @@ type leanCmd struct {
 	Check     leanCheckCmd     `cmd:"" help:"Check a lean4export file and judge the named declarations."`
 	Recheck   leanRecheckCmd   `cmd:"" help:"Check the export of a certificate again and compare."`
 	Child     leanChildCmd     `cmd:"" hidden:"" help:"Answer the requests of a server on standard input."`
-	Jail      leanJailCmd      `cmd:"" hidden:"" help:"Become a toolchain's program, walled in."`
+	Jail      leanJailCmd      `cmd:"" hidden:"" help:"Become a program of the operator's, walled in."`
 	Reference leanReferenceCmd `cmd:"" help:"Tables of core definitions that files are compared with."`
 }
 
@@ -39,6 +39,8 @@ type leanCheckCmd struct {
 	Timeout          time.Duration `help:"Give up after this long, ${default} unless said; the result is then inconclusive." default:"1h" placeholder:"D"`
 	MemoryMiB        int64         `help:"Most memory to use in MiB, ${default} unless said; beyond it the result is inconclusive." name:"memory-mib" default:"4096" placeholder:"N"`
 	MaxBytes         int64         `help:"Largest file to read in bytes, ${default} unless said." default:"1073741824" placeholder:"N"`
+	SecondKernel     string        `help:"A further kernel to ask about a file that would be verified: nanoda, or a program that takes the file's path and answers by its exit status (0 accepts, 2 has no opinion, any other refuses)." placeholder:"PATH"`
+	OneKernel        bool          `help:"Ask the first kernel alone: verified then means that one kernel accepts the file."`
 	Threads          int           `help:"Threads; default: one per processor." placeholder:"N"`
 	Quiet            bool          `help:"No progress on standard error." short:"q"`
 }
@@ -105,17 +107,47 @@ func (c *leanCheckCmd) check(ctx context.Context) (*check.Report, error) {
 	progress := newLeanProgress(os.Stderr, c.Quiet, size)
 	defer progress.clearBar()
 	start := time.Now()
+	program, err := c.program(ctx)
+	if err != nil {
+		return nil, err
+	}
 	report, err := proof.Within(ctx, c.MemoryMiB<<20, progress.reading(in), check.Options{
 		Declarations: names,
 		All:          c.All,
 		FileName:     c.File,
 		Limits:       export.Limits{Bytes: c.MaxBytes},
 		Kernel:       kernel.Options{Workers: c.Threads, Progress: progress.checking},
+		OneKernel:    c.OneKernel,
 	}, check.Run)
 	if report != nil {
 		report.ElapsedMS = time.Since(start).Milliseconds()
 	}
+	if err == nil && program != nil {
+		again, err := os.Open(c.File)
+		if err != nil {
+			return nil, err
+		}
+		defer func() { _ = again.Close() }()
+		if err := program.AddAnswer(ctx, report, again, c.File, c.Timeout); err != nil {
+			return nil, err
+		}
+	}
 	return report, err
+}
+
+// program is the further kernel that is to be asked; nil without one.
+func (c *leanCheckCmd) program(ctx context.Context) (*proof.Program, error) {
+	if c.SecondKernel == "" {
+		return nil, nil
+	}
+	if c.File == "-" {
+		return nil, errors.New("--second-kernel reads the file too: name it, standard input can be read once only")
+	}
+	self, err := os.Executable()
+	if err != nil {
+		return nil, err
+	}
+	return proof.NewProgram(ctx, proof.ProgramConfig{Path: c.SecondKernel, Jail: []string{self, "lean", "jail"}, MemoryBytes: c.MemoryMiB << 20})
 }
 
 // separated yields the names of lists that are separated by commas; within «» a comma is a part of the name.
@@ -181,6 +213,9 @@ func printLeanReport(w io.Writer, r *check.Report, brief bool) error {
 			fmt.Fprintf(&out, "%s %s : %s\n  axioms: %s\n", d.Kind, d.Name, statement, listOrNone(d.Axioms))
 		}
 	}
+	for _, k := range r.Kernels {
+		fmt.Fprintf(&out, "kernel %s: %s\n", k.Name, answerText(string(k.Answer), k.Reason))
+	}
 	fmt.Fprintf(&out, "axioms used: %s\n", listOrNone(r.AxiomsUsed))
 	if c := r.Conformance; c != nil {
 		fmt.Fprintf(&out, "conformance (Lean %s): %d matched, %d differing, %d outside (%s)\n", *c.ReferenceLeanVersion, c.Matched, len(c.Differing),
@@ -203,6 +238,15 @@ func printLeanReport(w io.Writer, r *check.Report, brief bool) error {
 	}
 	_, err := io.WriteString(w, out.String())
 	return err
+}
+
+// answerText is what a kernel answers, as the two commands that ask kernels print it.
+func answerText(answer string, reason *string) string {
+	answer = strings.ReplaceAll(answer, "_", " ")
+	if reason == nil {
+		return answer
+	}
+	return answer + ": " + *reason
 }
 
 func listOrNone(items []string) string {

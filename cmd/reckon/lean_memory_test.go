@@ -18,6 +18,7 @@ import (
 	"reckon/domain/lean/check"
 	"reckon/test/binary"
 	"reckon/test/need"
+	"reckon/test/sweep"
 )
 
 // hungry are exports whose check takes any amount of memory, each in another way.
@@ -181,8 +182,9 @@ func peakMiB(t *testing.T, command *exec.Cmd) int64 {
 func TestLeanCheckStaysWithinItsMemory(t *testing.T) {
 	t.Parallel()
 	program := binary.Reckon(t)
+	bounds := []int{256, 512, 1024}[:sweep.Size(t, "RECKON_MEMORY_BOUNDS", 1, 3)]
 	for name, write := range hungry {
-		for _, bound := range []int{256, 512, 1024} {
+		for _, bound := range bounds {
 			if bound > 256 && name == "a large file" {
 				continue // fits
 			}

@@ -81,6 +81,8 @@ func run(args []string) int {
 		return 0
 	case errors.As(err, &status):
 		return int(status)
+	case errors.Is(err, context.Canceled): // by untilSignal alone: no part is away
+		err = errors.New("interrupted")
 	}
 	fmt.Fprintln(os.Stderr, "reckon:", err)
 	return 2

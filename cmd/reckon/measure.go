@@ -9,10 +9,12 @@ import (
 
 	"reckon/commands"
 	"reckon/commands/reactions"
+	"reckon/domain/certificate"
 	"reckon/domain/event"
 	"reckon/domain/job"
 	runs "reckon/domain/run"
 	"reckon/eventstore"
+	"reckon/internal/httpkit"
 	"reckon/internal/telemetry"
 	"reckon/projections"
 	projecting "reckon/projections/engine"
@@ -38,17 +40,30 @@ func observeAppends(m *telemetry.Metrics) func([]event.Proposed, time.Duration, 
 	}
 }
 
+// Results of appends, as a label has them.
+const (
+	appendConflict    = "conflict"
+	appendCancelled   = "cancelled"
+	appendUnavailable = "unavailable"
+	appendRefused     = "refused"
+)
+
+// appendResults are all of them.
+var appendResults = []string{telemetry.AppendOK, appendConflict, appendCancelled, appendUnavailable, appendRefused}
+
 // appendResult is how an append ended, as a label has it.
 func appendResult(err error) string {
 	switch {
 	case err == nil:
 		return telemetry.AppendOK
 	case errors.Is(err, commands.ErrConflict):
-		return "conflict"
+		return appendConflict
+	case errors.Is(err, commands.ErrCancelled):
+		return appendCancelled
 	case errors.Is(err, commands.ErrUnavailable):
-		return "unavailable"
+		return appendUnavailable
 	}
-	return "refused"
+	return appendRefused
 }
 
 // isUnsigned tells whether an event is a receipt without a signature. That of a job is encoded already.
@@ -63,11 +78,42 @@ func isUnsigned(e event.Event) bool {
 	return false
 }
 
+// problemCodes are the codes of all problems, those of the kinds of jobs included.
+func problemCodes(jobs []runners.Kind) (codes []string) {
+	for _, kind := range httpkit.Kinds() {
+		codes = append(codes, kind.Code)
+	}
+	for _, kind := range jobs {
+		for _, refusal := range kind.Declare().Refusals {
+			codes = append(codes, refusal.Code)
+		}
+	}
+	return codes
+}
+
 // observeJob counts the attempts that end here.
 func (s *service) observeJob() func(job.Kind, runners.Outcome, time.Duration) {
-	s.metrics.MeasureRunner()
+	var names []string
+	for _, kind := range s.kinds {
+		names = append(names, string(kind.Declare().Name))
+	}
+	outcomes := []string{string(job.Succeeded), string(job.Failed), string(job.TimedOut)}
+	for _, outcome := range runners.Outcomes() {
+		outcomes = append(outcomes, string(outcome))
+	}
+	s.metrics.MeasureRunner(names, outcomes)
 	return func(kind job.Kind, outcome runners.Outcome, took time.Duration) {
 		s.metrics.ObserveJob(string(kind), string(outcome), took)
+	}
+}
+
+// observeKernels counts what the kernels say of an export, and says it where they disagree: one of them is wrong.
+func (s *service) observeKernels(c certificate.Issued) {
+	for _, k := range c.Kernels {
+		s.metrics.CountKernelAnswer(k.Name, string(k.Answer))
+	}
+	if k := c.Disagree(); k != nil {
+		s.logger.Error("the kernels disagree about an export: docs/proofs.md says what to do", "certificate", c.CertificateID, "export_sha256", c.Export.SHA256, "kernel", k.Name, "refuses", *k.Reason)
 	}
 }
 

@@ -105,7 +105,8 @@ func TestNodeKilledUnderLoad(t *testing.T) {
 	}
 }
 
-// crashClient connects to the node that is ready at an address.
+// crashClient connects to the node that is ready at an address, until the test's end. Where the node is killed under several callers each needs one of
+// its own: the official client blocks every further call for ever once it has found no node for one.
 func crashClient(t *testing.T, address string) *esdb.Client {
 	t.Helper()
 	config, err := esdb.ParseConnectionString("esdb://localhost?tls=false")
@@ -119,6 +120,7 @@ func crashClient(t *testing.T, address string) *esdb.Client {
 	if err != nil {
 		t.Fatal(err)
 	}
+	t.Cleanup(func() { _ = client.Close() })
 	return client
 }
 
@@ -144,12 +146,12 @@ func (m *crashModel) round(t *testing.T, folder string, round int, seed int64) {
 	var work, bulk sync.WaitGroup
 	for i, s := range m.streams {
 		random := rand.New(rand.NewPCG(uint64(seed), uint64(i)))
-		write := func() { m.write(ctx, client, s, random, 1<<30) }
+		client := crashClient(t, address)
 		if s.maxCount > 0 {
 			bulk.Go(func() { m.write(ctx, client, s, random, 36) }) // together more than a segment in two rounds
 			continue
 		}
-		work.Go(write)
+		work.Go(func() { m.write(ctx, client, s, random, 1<<30) })
 	}
 	work.Go(func() { m.consume(ctx, client, rand.New(rand.NewPCG(uint64(seed), 99))) })
 	work.Go(func() {
@@ -167,7 +169,6 @@ func (m *crashModel) round(t *testing.T, folder string, round int, seed int64) {
 	_ = process.Wait()
 	cancel()
 	work.Wait()
-	_ = client.Close()
 }
 
 // write changes a stream until the node is gone, or for a number of calls.
@@ -344,7 +345,6 @@ func (m *crashModel) checkNode(t *testing.T, folder string, records []crashRecor
 	_, address, stop := startedNode(t, nil, "--data", folder)
 	client := crashClient(t, address)
 	defer stop()
-	defer func() { _ = client.Close() }()
 	for _, s := range m.streams {
 		got := map[uint64]bool{}
 		for _, e := range readStream(t, client, s.name, false) {
@@ -445,7 +445,7 @@ func readStream(t *testing.T, client *esdb.Client, name string, newest bool) (ev
 // awaitScheduled waits until a scavenge by schedule has ended, in a round or after it.
 func (m *crashModel) awaitScheduled(t *testing.T, client *esdb.Client) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), wait.Longest)
 	defer cancel()
 	following, err := client.SubscribeToStream(ctx, node.ScavengeStream, esdb.SubscribeToStreamOptions{From: esdb.Start{}})
 	if err != nil {
@@ -496,7 +496,6 @@ func (m *crashModel) drain(t *testing.T, folder string) (removed int) {
 	if status, _, said := reckon(t, "", nil, "node", "scavenge", "--data", folder); status != 0 {
 		t.Error(said)
 	}
-	_ = client.Close()
 	stop()
 	for _, r := range m.checkFolder(t, folder, filepath.Join(t.TempDir(), "anchor.json"), false) {
 		if r.removed {

@@ -13,6 +13,7 @@ import (
 	"github.com/EventStore/EventStore-Client-Go/v4/esdb"
 
 	"reckon/eventstore/node"
+	"reckon/test/wait"
 )
 
 // TestNodeUsers: users are managed while the node runs and while it does not, and what is changed counts for the next call.
@@ -45,7 +46,7 @@ func TestNodeUsers(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer func() { _ = client.Close() }()
-		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+		ctx, cancel := context.WithTimeout(t.Context(), wait.Longest)
 		defer cancel()
 		_, err = client.AppendToStream(ctx, "plain", esdb.AppendToStreamOptions{ExpectedRevision: esdb.Any{}}, esdb.EventData{EventType: "t"})
 		return err == nil

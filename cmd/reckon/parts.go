@@ -8,6 +8,7 @@ import (
 	"slices"
 	"time"
 
+	"reckon/commands"
 	"reckon/domain"
 	"reckon/eventstore"
 	"reckon/eventstore/node"
@@ -21,9 +22,11 @@ import (
 	"reckon/internal/telemetry"
 	"reckon/projections"
 	projecting "reckon/projections/engine"
+	"reckon/runners/adapter"
 	"reckon/runners/checker"
 	"reckon/runners/engine"
 	"reckon/runners/fair"
+	"reckon/runners/portfolio"
 )
 
 // eventLog is the connection to the log, and the embedded node where there is one.
@@ -149,7 +152,7 @@ func openStores(ctx context.Context, p process, log *eventLog) (*stores, error) 
 	if err != nil {
 		return nil, err
 	}
-	content, err := openBlobs(ctx, address, p.logger)
+	content, err := awaiting(ctx, p.logger, "the store of blobs", func(ctx context.Context) (blobs.Store, error) { return openBlobs(ctx, address, p.logger) })
 	if err != nil {
 		return nil, err
 	}
@@ -157,11 +160,11 @@ func openStores(ctx context.Context, p process, log *eventLog) (*stores, error) 
 	if err != nil {
 		return nil, err
 	}
-	named, err := log.store.Identity(ctx)
+	named, err := awaiting(ctx, p.logger, "the event log", log.store.Identity)
 	if err != nil {
 		return nil, err
 	}
-	if err := content.UsedBy(ctx, named.Origin); err != nil {
+	if err := awaitingDone(ctx, p.logger, "the store of blobs", func(ctx context.Context) error { return content.UsedBy(ctx, named.Origin) }); err != nil {
 		return nil, err
 	}
 	states, err := statefiles.Open(stateFolder, statefiles.Limits{
@@ -171,7 +174,8 @@ func openStores(ctx context.Context, p process, log *eventLog) (*stores, error) 
 		return nil, err
 	}
 	p.life.Add(lifecycle.Part{Name: "files of state vectors", Run: states.Run})
-	people, err := identity.Open(ctx, identity.Where{Address: p.config.Identity, Schema: p.config.IdentitySchema, Logger: p.logger})
+	where := identity.Where{Address: p.config.Identity, Schema: p.config.IdentitySchema, Logger: p.logger}
+	people, err := awaitingWith(ctx, p.logger, "the database of identities", identity.Open, where)
 	if err != nil {
 		return nil, err
 	}
@@ -192,24 +196,29 @@ type readSide struct {
 }
 
 func openReadSide(ctx context.Context, p process, log *eventLog, s *stores) (*readSide, error) {
-	db, err := projections.Open(ctx, p.config.Database)
+	const database = "the database of read models"
+	db, err := awaitingWith(ctx, p.logger, database, projections.Open, p.config.Database)
 	if err != nil {
 		return nil, err
 	}
 	p.life.Add(lifecycle.Part{Name: "database of read models", Stop: func(context.Context) error { return db.Close() }})
 	r := &readSide{db: db, models: projections.New(db, s.blobs)}
-	if r.reactionState, err = projections.NewReactionState(ctx, db); err != nil {
+	r.reactionState, err = awaitingWith(ctx, p.logger, database, projections.NewReactionState, db)
+	if err != nil {
 		return nil, err
 	}
 	if p.config.Has(config.RoleProject) {
-		if err := r.dropFormer(ctx, p, log); err != nil {
+		if err := awaitingDone(ctx, p.logger, database, func(ctx context.Context) error { return r.dropFormer(ctx, p, log) }); err != nil {
 			return nil, err
 		}
 	}
-	if r.projector, err = projecting.New(ctx, projecting.Config{DB: db, Log: log.store, Logger: p.logger, Process: processName(p.id), Tracer: p.tracer}, r.models.All()...); err != nil {
+	r.projector, err = awaiting(ctx, p.logger, database, func(ctx context.Context) (*projecting.Engine, error) {
+		return projecting.New(ctx, projecting.Config{DB: db, Log: log.store, Logger: p.logger, Process: processName(p.id), Tracer: p.tracer}, r.models.All()...)
+	})
+	if err != nil {
 		return nil, err
 	}
-	if err := r.models.Queue.CreateProposalsTable(ctx); err != nil {
+	if err := awaitingDone(ctx, p.logger, database, r.models.Queue.CreateProposalsTable); err != nil {
 		return nil, err
 	}
 	run := r.projector.Watch
@@ -234,9 +243,11 @@ func (r *readSide) dropFormer(ctx context.Context, p process, log *eventLog) err
 	return errors.Join(err, r.reactionState.DropFormer(ctx, names))
 }
 
-// evaluation is the engine with its independent checker, each of processes of their own.
+// evaluation is the engines with the independent checker, each of processes of their own.
 type evaluation struct {
-	engine  *engine.Engine
+	engine  *engine.Engine // which is asked first
+	others  []portfolio.Other
+	asks    *fair.Pool // questions to others at a time
 	checker *checker.Checker
 	checks  *fair.Pool // as many checks run at a time as evaluations
 	// strangers are the places of evaluations without an account, and strangersChecks of their checks: a quarter as many, beside those
@@ -247,7 +258,7 @@ type evaluation struct {
 // startEngine installs the engine where it is missing and starts it with its checker.
 func startEngine(ctx context.Context, p process, log *eventLog) (*evaluation, error) {
 	environment := p.config.EngineFolder()
-	if err := installEngine(ctx, environment, p.logger); err != nil {
+	if err := installEngine(ctx, engine.Core, environment, p.logger); err != nil {
 		return nil, err
 	}
 	sandbox := engine.SandboxRequired
@@ -272,14 +283,62 @@ func startEngine(ctx context.Context, p process, log *eventLog) (*evaluation, er
 		return nil, err
 	}
 	p.life.Add(lifecycle.Part{Name: "checker", Stop: func(context.Context) error { return checks.Close() }})
-	e := &evaluation{engine: started, checker: checks, checks: fair.NewPool(workers), strangers: fair.NewPool(workers / 4), strangersChecks: fair.NewPool(workers / 4)}
+	e := &evaluation{engine: started, others: startOthers(ctx, p, environment, sandbox), asks: fair.NewPool(workers), checker: checks, checks: fair.NewPool(workers), strangers: fair.NewPool(workers / 4), strangersChecks: fair.NewPool(workers / 4)}
 	e.measure(p.metrics)
 	return e, nil
 }
 
+// startOthers installs and starts the engines that are asked after the first. One that cannot be had is left out: what it would have
+// answered stays unanswered, and the log says so.
+func startOthers(ctx context.Context, p process, environment string, sandbox engine.Sandbox) (others []portfolio.Other) {
+	for _, second := range chosen(p.config.Engines) {
+		folder := second.Folder(environment)
+		err := installEngine(ctx, second.Packages, folder, p.logger)
+		var started portfolio.Running
+		if err == nil {
+			started, err = second.Start(ctx, folder, sandbox)
+		}
+		if err != nil {
+			p.logger.WarnContext(ctx, "an engine is missing: what the first engine cannot answer and this one could stays unanswered. `reckon engine install` makes it; --engines=none does without",
+				"engine", second.Name, "error", err)
+			continue
+		}
+		p.life.Add(lifecycle.Part{Name: second.Name, Stop: started.Close})
+		others = append(others, started)
+	}
+	return others
+}
+
+// boundaries are what holds around the workers of every engine: in force only where it is around all.
+func (e *evaluation) boundaries() []engine.Boundary {
+	all := e.engine.Boundaries()
+	for _, other := range e.others {
+		running, is := other.(portfolio.Running)
+		if !is {
+			continue
+		}
+		for i, b := range running.Boundaries() {
+			all[i].InForce = all[i].InForce && b.InForce
+		}
+	}
+	return all
+}
+
+// forAccounts is what accounts' evaluations and jobs are answered with.
+func (e *evaluation) forAccounts() (commands.Engine, commands.Checker) {
+	checks := adapter.Checker{Engine: e.engine, Checker: e.checker, Places: e.checks}
+	return portfolio.Engine{First: adapter.Engine{Engine: e.engine}, Others: e.others, Checker: checks, Places: e.asks}, checks
+}
+
+// forStrangers is what evaluations without an account are answered with.
+func (e *evaluation) forStrangers() (commands.Engine, commands.Checker) {
+	checks := adapter.Checker{Engine: e.engine, Checker: e.checker, Places: e.strangersChecks}
+	return portfolio.Engine{First: adapter.Engine{Engine: e.engine, Places: e.strangers}, Others: e.others, Checker: checks, Places: e.strangers}, checks
+}
+
 // measure adds figures of the workers and of the memory of sessions.
 func (e *evaluation) measure(m *telemetry.Metrics) {
-	for pool, usage := range map[string]func() fair.Usage{"engine": e.engine.Usage, "checker": e.checks.Usage, "strangers": e.strangers.Usage, "strangers-checks": e.strangersChecks.Usage} {
+	for pool, usage := range map[string]func() fair.Usage{"engine": e.engine.Usage, "others": e.asks.Usage, "checker": e.checks.Usage, "strangers": e.strangers.Usage, "strangers-checks": e.strangersChecks.Usage} {
 		labels := map[string]string{"pool": pool}
 		m.Gauge("reckon_workers_busy", labels, func() float64 { return float64(usage().Held) })
 		m.Gauge("reckon_workers_awaited", labels, func() float64 { return float64(usage().Waiting) })

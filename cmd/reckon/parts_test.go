@@ -15,7 +15,7 @@ import (
 
 	"reckon/internal/config"
 	"reckon/internal/lifecycle"
-	"reckon/runners/engine/enginetest"
+	"reckon/test/engines"
 	"reckon/test/wait"
 )
 
@@ -26,9 +26,7 @@ func startService(t *testing.T) *service {
 	if err := os.Mkdir(data, 0o700); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.Symlink(enginetest.Environment(t), filepath.Join(data, "engine")); err != nil {
-		t.Fatal(err)
-	}
+	engines.Link(t, data)
 	var c config.Serve
 	parser, err := kong.New(&c, config.Options(func(string) string { return "" })...)
 	if err != nil {
@@ -86,7 +84,7 @@ func (s *service) untilReady(t *testing.T, what string, condition func(readiness
 // restartable are the parts that are begun again; all others end the process.
 var restartable = []string{
 	"files of state vectors", "read models", "subscription to the log", "signing key", "recovery of abandoned jobs", "heartbeat", "jobs",
-	"reaction complete_submission", "reaction refund_cancelled", "reaction publish_outcome", "reaction end_closed", "reaction follow_subscription", "renewals of subscriptions", "transparency log",
+	"reaction complete_submission", "reaction refund_cancelled", "reaction refund_lost", "reaction publish_outcome", "reaction end_closed", "reaction follow_subscription", "renewals of subscriptions", "transparency log",
 }
 
 // TestEveryPartComesBack ends the background work of every part of a server, one after another:

@@ -30,17 +30,23 @@ type leanRecheckCmd struct {
 
 // recheckReport is the result of a second check.
 type recheckReport struct {
-	CertificateID string              `json:"certificate_id"`
-	Agrees        bool                `json:"agrees"`
-	Certified     certificate.Verdict `json:"certified"` // verdict of the certificate
-	Found         certificate.Verdict `json:"found"`     // verdict now
-	Differing     []string            `json:"differing"` // fields that are not what the certificate says
-	CertifiedRev  string              `json:"certified_rev"`
-	Rev           string              `json:"rev"` // of this binary
-	ElapsedMS     int64               `json:"elapsed_ms"`
+	CertificateID string               `json:"certificate_id"`
+	Agrees        bool                 `json:"agrees"`
+	Certified     certificate.Verdict  `json:"certified"` // verdict of the certificate
+	Found         certificate.Verdict  `json:"found"`     // verdict now
+	Differing     []string             `json:"differing"` // fields that are not what the certificate says
+	CertifiedRev  string               `json:"certified_rev"`
+	Rev           string               `json:"rev"`     // of this binary
+	Kernels       []certificate.Kernel `json:"kernels"` // what each says now
+	ElapsedMS     int64                `json:"elapsed_ms"`
 }
 
-// Run compares. It exits 1 when something differs, and 2 when the second check did not finish.
+// disagreement is the kernel that refuses now what the first accepts; nil where there is none.
+func (r recheckReport) disagreement() *certificate.Kernel {
+	return certificate.Findings{Kernels: r.Kernels}.Disagree()
+}
+
+// Run compares. It exits 1 when something differs or the kernels disagree, and 2 when the second check did not finish.
 func (c *leanRecheckCmd) Run() error {
 	ctx := context.Background()
 	where, err := c.settings(ctx)
@@ -69,6 +75,8 @@ func (c *leanRecheckCmd) Run() error {
 	switch {
 	case err != nil:
 		return err
+	case report.disagreement() != nil:
+		return exitStatus(1)
 	case report.Found == certificate.Inconclusive:
 		return exitStatus(2)
 	case !report.Agrees:
@@ -114,12 +122,13 @@ func recheckIssued(ctx context.Context, judge exportJudge, kept event.BlobReader
 	if err != nil {
 		return recheckReport{}, err
 	}
+	now := commands.FindingsOf(found)
 	report := recheckReport{
-		CertificateID: issued.CertificateID, Certified: issued.Verdict, Found: certificate.Verdict(found.Verdict), Differing: []string{},
+		Kernels: now.Kernels, CertificateID: issued.CertificateID, Certified: issued.Verdict, Found: certificate.Verdict(found.Verdict), Differing: []string{},
 		CertifiedRev: issued.Checker.Rev, Rev: buildRevision(), ElapsedMS: found.ElapsedMS,
 	}
 	if issued.Verdict != certificate.Inconclusive { // which was no verdict, so there is none to differ from
-		report.Differing = differingFields(issued, report.Found, found.DeclarationsChecked, commands.FindingsOf(found))
+		report.Differing = differingFields(issued, report.Found, found.DeclarationsChecked, now)
 	}
 	report.Agrees = len(report.Differing) == 0
 	return report, nil
@@ -175,7 +184,7 @@ func differingFields(issued certificate.Issued, verdict certificate.Verdict, che
 		{"verdict", issued.Verdict, verdict}, {"declarations_checked", issued.DeclarationsChecked, checked}, {"reason", stored.Reason, now.Reason},
 		{"declarations", stored.Declarations, now.Declarations}, {"axioms_used", stored.AxiomsUsed, now.AxiomsUsed},
 		{"refusal", stored.Refusal, now.Refusal}, {"conformance", stored.Conformance, now.Conformance},
-		{"own_definitions", stored.Own, ownIfStored(stored, now)},
+		{"own_definitions", stored.Own, ownIfStored(stored, now)}, {"kernels", contradicted(stored.Kernels, now.Kernels), []string(nil)},
 	} {
 		if !reflect.DeepEqual(f.was, f.is) {
 			fields = append(fields, f.name)
@@ -196,7 +205,27 @@ func ownIfStored(stored, now certificate.Findings) *certificate.Own {
 	return now.Own
 }
 
+// contradicted names the kernels that say something else now. One that ran out of its budget or was not asked, then or now, contradicts nothing.
+func contradicted(stored, now []certificate.Kernel) (names []string) {
+	decides := func(k certificate.Kernel) bool {
+		return k.Answer == certificate.Accepted || k.Answer == certificate.Refused
+	}
+	for _, was := range stored {
+		for _, is := range now {
+			if was.Name == is.Name && decides(was) && decides(is) && was.Answer != is.Answer {
+				names = append(names, was.Name)
+			}
+		}
+	}
+	return names
+}
+
 func printRecheck(r recheckReport) error {
+	for _, k := range r.Kernels {
+		if _, err := fmt.Printf("kernel %s: %s\n", k.Name, answerText(string(k.Answer), k.Reason)); err != nil {
+			return err
+		}
+	}
 	if r.Agrees {
 		_, err := fmt.Printf("agrees: %s, as certified by %s; checked by %s in %d ms\n", r.Found, r.CertifiedRev, r.Rev, r.ElapsedMS)
 		return err

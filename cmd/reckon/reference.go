@@ -46,7 +46,7 @@ func (r referenceEngine) with(work func(ctx context.Context, bench *running.Benc
 	if err := private.MakeFolder(r.Data, slog.Default()); err != nil {
 		return err
 	}
-	if err := installEngine(ctx, r.path(), slog.Default()); err != nil {
+	if err := installEngine(ctx, engine.Core, r.path(), slog.Default()); err != nil {
 		return err
 	}
 	sandbox := engine.SandboxRequired

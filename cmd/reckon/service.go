@@ -8,6 +8,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"reckon/domain"
 	"reckon/domain/account"
 	"reckon/internal/config"
 	"reckon/internal/lifecycle"
@@ -78,7 +79,7 @@ func assemble(ctx context.Context, c config.Serve, logger *slog.Logger) (*servic
 	s := &service{process: process{
 		config: c, logger: logger, id: cluster.NewProcessID(c.Eventstore == config.EmbeddedLog), plans: plans, metrics: telemetry.NewMetrics(buildRevision()), life: lifecycle.New(logger),
 	}, outages: readapi.NewOutages(logger, time.Now), ready: make(chan struct{})}
-	s.metrics.MeasureServer()
+	s.metrics.MeasureServer(domain.Catalogue().Names(), appendResults)
 	if err := s.makeParts(ctx); err != nil {
 		bounded, done := context.WithTimeout(context.WithoutCancel(ctx), shutdownTimeout)
 		defer done()

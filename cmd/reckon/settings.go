@@ -367,9 +367,10 @@ const (
 )
 
 // openOwnNode opens the node of the data folder, once another command that has it has ended.
+// commandTurn bounds the wait alone: the opening of a large log may take longer.
 func (s *settings) openOwnNode(ctx context.Context) (*node.Node, error) {
-	ctx, cancel := context.WithTimeout(ctx, commandTurn)
-	defer cancel()
+	turn := time.NewTimer(commandTurn)
+	defer turn.Stop()
 	for {
 		n, err := openNode(ctx, node.Config{Dir: s.LogFolder(), Logger: slog.Default()})
 		var inUse *eventlog.FolderInUseError
@@ -378,10 +379,12 @@ func (s *settings) openOwnNode(ctx context.Context) (*node.Node, error) {
 		}
 		select {
 		case <-time.After(commandTurnLook):
+			continue
 		case <-ctx.Done():
-			return nil, fmt.Errorf("%w; a server that is starting answers commands in a moment, and a log that `reckon node` runs is reached with --eventstore unix:%s",
-				inUse, filepath.Join(s.LogFolder(), "node.sock"))
+		case <-turn.C:
 		}
+		return nil, fmt.Errorf("%w; a server that is starting answers commands in a moment, and a log that `reckon node` runs is reached with --eventstore unix:%s",
+			inUse, filepath.Join(s.LogFolder(), "node.sock"))
 	}
 }
 

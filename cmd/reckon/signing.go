@@ -32,7 +32,6 @@ type signing struct {
 	mu     sync.Mutex
 	signer *receipt.Signer // nil: this process cannot sign
 	active string          // the id of the key that seals
-	able   chan struct{}   // closed while there is a signer
 	warned map[string]bool // keys whose missing private half was logged
 }
 
@@ -48,7 +47,7 @@ func openSigning(ctx context.Context, p process, store commands.Store) (*signing
 	}
 	s := &signing{
 		ring: ring, folder: p.config.KeyFolder(), store: store, logger: p.logger, changed: make(chan struct{}, 1),
-		able: make(chan struct{}), warned: map[string]bool{},
+		warned: map[string]bool{},
 	}
 	history, err := s.store.Read(ctx, keys.Stream)
 	if err != nil {
@@ -73,12 +72,6 @@ func (s *signing) load(ctx context.Context) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.warnOfMissing(state, err)
-	switch {
-	case err == nil && s.signer == nil:
-		close(s.able)
-	case err != nil && s.signer != nil:
-		s.able = make(chan struct{})
-	}
 	if err == nil && (s.signer == nil || s.signer.KID != signer.KID) {
 		s.logger.Info("receipts are signed", "kid", signer.KID)
 		delete(s.warned, signer.KID)
@@ -122,19 +115,6 @@ func (s *signing) Ready(context.Context) error {
 		return nil
 	}
 	return &readapi.PublicError{Problem: fmt.Sprintf("the private half of the signing key %s is missing here: put it into the folder of keys, or run `reckon keys rotate --lost` if it is lost", s.active)}
-}
-
-// AwaitAble waits until this process can sign, or returns the context's error.
-func (s *signing) AwaitAble(ctx context.Context) error {
-	s.mu.Lock()
-	able := s.able
-	s.mu.Unlock()
-	select {
-	case <-able:
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
-	}
 }
 
 // Observe is called with every event in the log's order.

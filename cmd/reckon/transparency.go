@@ -41,16 +41,14 @@ func (s *service) makeTransparency(ctx context.Context) error {
 		Interval: s.config.CheckpointInterval, Clock: systemClock{}, Logger: s.logger, Build: buildRevision(),
 	}
 	if len(peers) > 0 {
-		checkpoints.Witnesses = witness.NewClient(peers, s.readSide.models.Transparency.ProveGrowth)
+		client := witness.NewClient(peers, s.readSide.models.Transparency.ProveGrowth)
+		checkpoints.Witnesses, checkpoints.Commands.Heeds = client, client.Names()
 	}
 	s.checkpointTrouble = checkpoints.Trouble
 	s.life.Add(lifecycle.Part{Name: transparencyPart, Run: checkpoints.Run})
-	s.metrics.Collect("signing of checkpoints", []string{"reckon_transparency_failing"}, func(_ context.Context, add telemetry.Add) error {
-		failing := 0.0
-		if checkpoints.Trouble() != "" {
-			failing = 1
-		}
-		add("reckon_transparency_failing", failing)
+	s.metrics.Collect("signing of checkpoints", []string{"reckon_transparency_failing", "reckon_transparency_conflict"}, func(_ context.Context, add telemetry.Add) error {
+		add("reckon_transparency_failing", oneIf(checkpoints.Trouble() != ""))
+		add("reckon_transparency_conflict", oneIf(checkpoints.Conflicted()))
 		return nil
 	})
 	return nil
@@ -64,7 +62,7 @@ func (s *service) origin(ctx context.Context) (string, error) {
 	if public, err := url.Parse(s.config.PublicURL); err == nil && public.Host != "" {
 		return public.Host + readapi.TilesPath, nil
 	}
-	named, err := s.log.store.Identity(ctx)
+	named, err := awaiting(ctx, s.logger, "the event log", s.log.store.Identity)
 	if err != nil {
 		return "", fmt.Errorf("name of the transparency log: %w", err)
 	}

@@ -19,6 +19,7 @@ import (
 	"reckon/internal/config"
 	"reckon/internal/private"
 	"reckon/internal/telemetry"
+	"reckon/runners/engine"
 )
 
 // tryCmd evaluates one expression over the API of the server that runs on the data folder, or of one that it starts for that.
@@ -179,7 +180,7 @@ func serveFor(ctx context.Context, stopSignals func(), i config.Installation, wo
 	if err := private.MakeFolder(i.Data, slog.Default()); err != nil {
 		return err
 	}
-	if err := installEngine(ctx, c.EngineFolder(), slog.Default()); err != nil {
+	if err := installEngine(ctx, engine.Core, c.EngineFolder(), slog.Default()); err != nil {
 		return err
 	}
 	logger, err := telemetry.NewLogger(os.Stderr, string(c.Log.Level), telemetry.Format(c.Log.Format))

@@ -82,6 +82,9 @@ func (t *tried) printAnswer(p *page, plotFile string) {
 	case outcome.PlotOmitted:
 		p.line("note", "a graphic was made and is too large to keep")
 	}
+	if asked := view.EnginesInWords(e.Engines); asked != "" {
+		p.line("engines", asked)
+	}
 	p.verdict(e.Verification)
 	t.printReceipt(p)
 }

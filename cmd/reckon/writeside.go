@@ -9,6 +9,7 @@ import (
 	"reckon/internal/lifecycle"
 	"reckon/runners/cluster"
 	"reckon/runners/elaborate"
+	"reckon/runners/jail"
 	"reckon/runners/proof"
 )
 
@@ -21,6 +22,7 @@ type writeSide struct {
 	signing   *signing            // nil in a process that evaluates nothing
 	jobs      *commands.Jobs
 	judge     *proof.Judge
+	program   *proof.Program // the operator's kernel; nil: there is none, or no job is run here
 	proofs    *commands.Proofs
 	peers     *cluster.Peers // forwards evaluations of sessions that live elsewhere; nil in a process that evaluates nothing
 }
@@ -29,7 +31,8 @@ func newWriteSide(ctx context.Context, p process, log *eventLog, s *stores) (*wr
 	w := &writeSide{jobs: &commands.Jobs{Store: log.store, Runs: commands.NewRunIDs(log.store, p.id), Blobs: s.blobs}}
 	if p.evaluates() {
 		var err error
-		if w.signing, err = openSigning(ctx, p, log.store); err != nil {
+		w.signing, err = awaiting(ctx, p.logger, "the event log", func(ctx context.Context) (*signing, error) { return openSigning(ctx, p, log.store) })
+		if err != nil {
 			return nil, err
 		}
 	}
@@ -44,6 +47,15 @@ func (w *writeSide) makeProofs(ctx context.Context, p process, log *eventLog, s 
 	}
 	w.judge = proof.NewJudge(proof.JudgeConfig{Command: []string{self, "lean", "child"}, MemoryBytes: int64(p.config.ProofMemory) << 20})
 	p.life.Add(lifecycle.Part{Name: "proof kernel", Stop: func(context.Context) error { w.judge.Close(); return nil }})
+	if p.config.SecondKernel != "" && p.evaluates() {
+		w.program, err = proof.NewProgram(ctx, proof.ProgramConfig{
+			Path: p.config.SecondKernel, Jail: []string{self, "lean", "jail"}, SandboxOff: p.config.EngineSandbox == config.SandboxOff, MemoryBytes: int64(p.config.ProofMemory) << 20,
+		})
+		if err != nil {
+			return err
+		}
+		p.logger.Info("proofs are judged by a further kernel", "program", p.config.SecondKernel)
+	}
 	proofs := commands.Proofs{Store: log.store, Blobs: s.blobs, Jobs: w.jobs, Judge: w.judge, Clock: systemClock{}}
 	if p.config.Lean != "" && p.config.Has(config.RoleAPI) {
 		toolchain, err := elaborate.New(ctx, elaborate.Options{
@@ -59,13 +71,13 @@ func (w *writeSide) makeProofs(ctx context.Context, p process, log *eventLog, s 
 	return nil
 }
 
-// leanJailCmd is the process in which a server has the toolchain run.
+// leanJailCmd is the process in which a server has a toolchain or a kernel of the operator's run.
 type leanJailCmd struct {
 	Policy string `arg:""`
 }
 
-// Run becomes the toolchain.
-func (c leanJailCmd) Run() error { return exitStatus(elaborate.Jail(c.Policy)) }
+// Run becomes that program.
+func (c leanJailCmd) Run() error { return exitStatus(jail.Enter(c.Policy)) }
 
 // leanChildCmd is a process in which a server has exports read and checked.
 type leanChildCmd struct{}

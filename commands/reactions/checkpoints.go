@@ -16,9 +16,10 @@ import (
 
 // Witnesses cosign checkpoints.
 type Witnesses interface {
-	// Cosign returns the verified signature lines of those that have not cosigned the checkpoint of a state yet, in bounded time.
-	// The error says which failed; the lines of the others hold all the same.
-	Cosign(ctx context.Context, state transparency.State) (lines []string, err error)
+	// Cosign returns the verified signature lines of those that have not cosigned the checkpoint of a state yet, and the conflicts of
+	// those that have cosigned something else of the log, in bounded time. The error says which failed; what the others said holds all
+	// the same.
+	Cosign(ctx context.Context, state transparency.State) (lines []string, conflicts []transparency.Conflicted, err error)
 }
 
 // Checkpoints signs a checkpoint of the transparency log once per Interval while there are leaves that none covers, and has it
@@ -31,8 +32,12 @@ type Checkpoints struct {
 	Logger    *slog.Logger
 	Build     string // revision of this binary, for metadata
 
-	trouble atomic.Pointer[string]
+	trouble    atomic.Pointer[string]
+	conflicted atomic.Bool
 }
+
+// Conflicted tells whether a witness that is heeded contradicted the last checkpoint when it was looked at.
+func (c *Checkpoints) Conflicted() bool { return c.conflicted.Load() }
 
 // Trouble says, to anyone, why the last checkpoint was not signed or not cosigned; empty while all is well, and before the first look.
 func (c *Checkpoints) Trouble() string {
@@ -47,10 +52,13 @@ func describe(err error) string {
 	var (
 		rolledBack *commands.RolledBackError
 		forgotten  *commands.ForgottenTreeError
+		conflict   *transparency.ConflictError
 	)
 	switch {
 	case err == nil:
 		return ""
+	case errors.As(err, &conflict):
+		return "no checkpoint is signed: a witness has cosigned another history of this log, or a later state of it; the log of the server says what to do"
 	case errors.As(err, &rolledBack):
 		return "no checkpoint is signed: the keys have signed a tree that this log does not lead to; the log of the server says what to do"
 	case errors.As(err, &forgotten):
@@ -71,9 +79,14 @@ func (c *Checkpoints) Run(ctx context.Context) error {
 		}
 		said := describe(err)
 		c.trouble.Store(&said)
+		_, conflicted := errors.AsType[*transparency.ConflictError](err)
+		c.conflicted.Store(conflicted)
 		switch {
 		case err == nil:
 			failed = ""
+		case conflicted && err.Error() != failed:
+			failed = err.Error()
+			c.Logger.Error("a witness contradicts the transparency log: no checkpoint is signed any more", "error", err)
 		case errors.Is(err, receipt.ErrCannotSign): // whoever signs receipts says so
 		case err.Error() != failed:
 			failed = err.Error()
@@ -102,11 +115,14 @@ func (c *Checkpoints) Look(ctx context.Context) (more bool, err error) {
 	if err != nil || state.Last.Size == 0 {
 		return false, err
 	}
-	lines, failed := c.Witnesses.Cosign(ctx, state)
-	if len(lines) == 0 {
-		return false, failed
+	lines, conflicts, failed := c.Witnesses.Cosign(ctx, state)
+	if len(lines) > 0 {
+		failed = errors.Join(failed, c.Commands.Cosign(ctx, c.intent(), state.Last, lines))
 	}
-	return false, errors.Join(failed, c.Commands.Cosign(ctx, c.intent(), state.Last, lines))
+	for _, conflict := range conflicts {
+		failed = errors.Join(failed, c.Commands.Contradict(ctx, c.intent(), conflict))
+	}
+	return len(conflicts) > 0 && failed == nil, failed // the next look refuses to sign, if the conflict is with the last checkpoint
 }
 
 // signTimeout bounds one look at the log. What was read of it when the time is over is kept for the next.

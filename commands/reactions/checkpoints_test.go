@@ -8,6 +8,7 @@ import (
 
 	"reckon/commands"
 	"reckon/domain/receipt"
+	"reckon/domain/transparency"
 )
 
 // TestTroubleOfCheckpoints: whoever asks is told why none is signed, and nothing of what an error names.
@@ -15,6 +16,7 @@ func TestTroubleOfCheckpoints(t *testing.T) {
 	t.Parallel()
 	for says, err := range map[string]error{
 		"this log does not lead to": fmt.Errorf("sign: %w", &commands.RolledBackError{Signed: "secret", Here: "secret"}),
+		"another history":           fmt.Errorf("sign: %w", &transparency.ConflictError{Conflicted: transparency.Conflicted{Witness: "secret"}}),
 		"file signed-tree":          &commands.ForgottenTreeError{Here: "secret"},
 		"no key to sign with":       fmt.Errorf("secret: %w", receipt.ErrCannotSign),
 		"a witness did not cosign":  errors.New("witness at secret:1: refused"),

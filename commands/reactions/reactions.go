@@ -27,6 +27,7 @@ func All(jobs *commands.Jobs, closing *commands.Closing, plans account.Plans, by
 	return []Reaction{
 		completeSubmission(jobs, by),
 		refundCancelled(jobs, by),
+		refundLost(jobs, by),
 		publishOutcome(jobs, by),
 		endClosed(closing, by),
 		followSubscription(jobs, plans, by),

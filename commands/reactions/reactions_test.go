@@ -365,7 +365,7 @@ func TestReactions(t *testing.T) {
 	submission := func(id string) job.Submission {
 		return job.Submission{JobID: id, Account: "a", Kind: "evaluate", RunID: 7, TimeoutMS: 1000, Source: event.SourceJob}
 	}
-	waiting, cancelled, ended := uuid.NewString(), uuid.NewString(), uuid.NewString()
+	waiting, cancelled, lost, ended := uuid.NewString(), uuid.NewString(), uuid.NewString(), uuid.NewString()
 	day := slots.Stream("a", "2026-08-01")
 	spent := func(id string) (slotID string) {
 		slotID = uuid.NewString()
@@ -376,6 +376,10 @@ func TestReactions(t *testing.T) {
 	slot := spent(cancelled)
 	put(job.Stream(cancelled), job.WasQueued{Submission: submission(cancelled), SlotID: slot, Day: "2026-08-01"},
 		job.WasCancelled{JobID: cancelled, Early: true, SlotID: slot, Day: "2026-08-01"})
+	slot = spent(lost)
+	put(job.Stream(lost), job.WasQueued{Submission: submission(lost), SlotID: slot, Day: "2026-08-01"},
+		job.WasClaimed{JobID: lost, Runner: "r", Nonce: "n", Attempt: 1},
+		job.WasLost{JobID: lost, Nonce: "n", Attempts: 1, Why: job.NeverTried, Refunded: true})
 	slot = spent(ended)
 	published, err := domain.Catalogue().Embed(run.TimedOut{Subject: run.Subject{RunID: 7, Account: "a", JobID: ended}})
 	if err != nil {
@@ -392,7 +396,7 @@ func TestReactions(t *testing.T) {
 		stop := b.start(list...)
 		wait.Until(b.t, "the plan is the subscription's", func() bool { return len(read(account.Stream("a"))) == 2 })
 		wait.Until(b.t, "the spent slot has its job", func() bool { return len(read(job.Stream(waiting))) == 1 })
-		wait.Until(b.t, "the cancelled job's slot is refunded", func() bool { return len(read(day)) == 4 })
+		wait.Until(b.t, "the slots of the cancelled and of the lost job are refunded", func() bool { return len(read(day)) == 6 })
 		wait.Until(b.t, "the outcome is published", func() bool { return len(read(run.Stream(7))) == 1 })
 		id, err := b.log.LogID(t.Context())
 		if err != nil {
@@ -407,7 +411,7 @@ func TestReactions(t *testing.T) {
 		stop()
 		b.state = newBench(t, domain.Catalogue()).state // as if the checkpoints were lost
 	}
-	if got := []int{len(read(day)), len(read(job.Stream(waiting))), len(read(run.Stream(7))), len(read(account.Stream("a")))}; !slices.Equal(got, []int{4, 1, 1, 2}) {
+	if got := []int{len(read(day)), len(read(job.Stream(waiting))), len(read(run.Stream(7))), len(read(account.Stream("a")))}; !slices.Equal(got, []int{6, 1, 1, 2}) {
 		t.Errorf("handling all again appended something: %v", got)
 	}
 	queued := read(job.Stream(waiting))[0].(job.WasQueued)
@@ -417,7 +421,11 @@ func TestReactions(t *testing.T) {
 	if m := recorded(job.Stream(waiting))[0].Metadata; m.Actor != "reaction:complete_submission" || m.Requester != "token:t" {
 		t.Errorf("queued by %q for %q", m.Actor, m.Requester)
 	}
-	if refunded := read(day)[3].(slots.Refunded); refunded.SlotID == "" {
+	refunded := map[slots.RefundReason]string{}
+	for _, e := range read(day)[4:] {
+		refunded[e.(slots.Refunded).Reason] = e.(slots.Refunded).JobID
+	}
+	if refunded[slots.CancelledEarly] != cancelled || refunded[slots.ServiceFailed] != lost {
 		t.Errorf("refunded %+v", refunded)
 	}
 }

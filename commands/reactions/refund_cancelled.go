@@ -9,7 +9,7 @@ import (
 )
 
 // refundCancelled refunds the slot and releases the upload of a job that was
-// cancelled before its first claim, when the process that cancelled it died in
+// cancelled before it was tried, when the process that cancelled it died in
 // between.
 func refundCancelled(jobs *commands.Jobs, by Actor) Reaction {
 	const name = "refund_cancelled"
@@ -18,7 +18,7 @@ func refundCancelled(jobs *commands.Jobs, by Actor) Reaction {
 		if err != nil {
 			return err
 		}
-		return jobs.SettleCancellation(ctx, by.intent(name, r), state)
+		return jobs.SettleRefund(ctx, by.intent(name, r), state)
 	})
 	return Reaction{Name: name, On: []string{eventName}, Handle: handle}
 }

@@ -68,7 +68,7 @@ func subscribedAccounts(t *testing.T, log *memory.Store, at time.Time) (ids subs
 		}
 		if i%2 == 0 { // the others end when their grace is over
 			in.ID = uuid.New()
-			if _, _, err := commands.PayInvoice(t.Context(), log, in, billing.Pay{InvoiceID: state.Invoices()[0].InvoiceID, AmountMinor: 1200, Currency: "USD", Method: billing.PaidOperator}); err != nil {
+			if _, _, err := commands.PayInvoice(t.Context(), log, account.DefaultPlans(), in, billing.Pay{InvoiceID: state.Invoices()[0].InvoiceID, AmountMinor: 1200, Currency: "USD", Method: billing.PaidOperator}); err != nil {
 				t.Fatal(err)
 			}
 		}

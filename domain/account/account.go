@@ -27,7 +27,7 @@ type PlanChanged struct {
 	Account string `json:"account" format:"uuid" doc:"The account"`
 	Plan    string `json:"plan" doc:"Name of the plan in force from now on"`
 	// Follows is why a reaction may run again after an operator has changed the plan.
-	Follows int64 `json:"follows,omitempty" unit:"starts and ends" doc:"Number, from 1, of the start or end of a subscription in billing-<account> that this follows; absent: an operator gave the plan"`
+	Follows int64 `json:"follows,omitempty" unit:"starts and ends" doc:"Number, from 1, of the start, settlement or end of a subscription in billing-<account> that this follows; absent: an operator gave the plan"`
 }
 
 // Closed ends an account.

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"crypto/ed25519"
 	"encoding/base64"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -40,6 +41,23 @@ func TestATrueLogIsClean(t *testing.T) {
 		if !seen[name] {
 			t.Errorf("the log has no %s", name)
 		}
+	}
+}
+
+// TestALossOfVersionOneIsLegal: it does not say why, and its slot was not given back.
+func TestALossOfVersionOneIsLegal(t *testing.T) {
+	l := audittest.True()
+	lost := l.Find("job.lost", 1)
+	e := lost.Event.(job.WasLost)
+	lost.Metadata.Version, lost.Data = 1, []byte(fmt.Sprintf(`{"job_id":%q,"nonce":%q,"attempts":%d,"finished_at":%q}`, e.JobID, e.Nonce, e.Attempts, e.FinishedAt))
+	for _, refund := range l.Events {
+		if r, is := refund.Event.(slots.Refunded); is && r.JobID == e.JobID {
+			l.Remove(refund)
+			break
+		}
+	}
+	for _, f := range audittest.Audit(t, l, nil) {
+		t.Error(f)
 	}
 }
 
@@ -165,6 +183,12 @@ func TestEachChangeIsFoundWhereItIs(t *testing.T) {
 		{"a job finished twice", audit.KindIllegal, twice("job.succeeded", 1)},
 		{"a job that ended for another attempt", audit.KindIllegal, edit("job.failed", 1, func(e *job.HasFailed) { e.Nonce = stranger })},
 		{"an attempt with another number", audit.KindIllegal, edit("job.claimed", 1, func(e *job.WasClaimed) { e.Attempt = 7 })},
+		{"a loss by the service without a refund", audit.KindNoRefund, removed("slots.refunded", 3, at("job.lost", 1))},
+		{"a loss that was the work's", audit.KindIllegal, edit("job.lost", 1, func(e *job.WasLost) { e.Why, e.Refunded = job.SpentAttempts, false })},
+		{"a loss that does not say why", audit.KindIllegal, edit("job.lost", 1, func(e *job.WasLost) { e.Why, e.Refunded = job.Unrecorded, false })},
+		{"a job given up too early", audit.KindIllegal, edit("job.lost", 2, func(e *job.WasLost) { e.FinishedAt = "2026-08-01T12:00:00.000Z" })},
+		{"a refund for another reason", audit.KindRefund, edit("slots.refunded", 3, func(e *slots.Refunded) { e.Reason = slots.CancelledEarly })},
+		{"an excuse for an attempt that was not spent", audit.KindIllegal, twice("job.attempt_excused", 1)},
 		{"a late cancellation that says it was early", audit.KindIllegal, edit("job.cancelled", 1, func(e *job.WasCancelled) { e.Early = false })},
 		{"a job lost too soon", audit.KindIllegal, func(l *audittest.Log) *audittest.Logged {
 			edit("job.queued", 4, func(e *job.WasQueued) { e.SessionID = "" })(l)
@@ -251,6 +275,14 @@ func TestEachChangeIsFoundWhereItIs(t *testing.T) {
 			l.RemoveStream(transparency.Stream)
 			return l.Find("receipt.sealed", 1)
 		}},
+		{"a witness that contradicts", audit.KindConflict, func(l *audittest.Log) *audittest.Logged {
+			signed := l.Find("checkpoint.signed", 1)
+			e := signed.Event.(transparency.Signed)
+			conflict := l.CopyOf(l.Find("checkpoint.cosigned", 1))
+			conflict.Name, conflict.Event = "checkpoint.conflicted", transparency.Conflicted{Size: e.Size, Root: e.Root, Witness: "witness.example/2", Conflict: transparency.Ahead, Held: e.Size + 7}
+			l.InsertAfter(signed, conflict)
+			return conflict
+		}},
 		{"cosignatures that were removed", audit.KindNotCosigned, func(l *audittest.Log) *audittest.Logged {
 			l.Remove(l.Find("checkpoint.cosigned", 2))
 			l.Now = l.Now.Add(time.Hour)
@@ -297,6 +329,7 @@ func TestEachChangeIsFoundWhereItIs(t *testing.T) {
 			named.Data = append([]byte(`{"x":1,`), named.Data[1:]...)
 			return named
 		}},
+		{"an engine that answered and was not asked", audit.KindReceipt, edit("run.evaluated", 2, func(e *run.Evaluated) { e.Asked[1].Name = "another" })},
 		{"an answer that was changed", audit.KindReceipt, edit("run.evaluated", 1, func(e *run.Evaluated) { e.Answer = event.Inline("3") })},
 		{"an account that was changed", audit.KindReceipt, edit("run.evaluated", 1, func(e *run.Evaluated) { e.Account = audittest.Bob })},
 		{"a verdict that was changed", audit.KindReceipt, edit("run.evaluated", 1, func(e *run.Evaluated) { check := *e.Check; check.Verdict = run.VerdictRefuted; e.Check = &check })},
@@ -456,6 +489,21 @@ func TestEachChangeIsFoundWhereItIs(t *testing.T) {
 			e.Declarations = slices.Clone(e.Declarations)
 			e.Declarations[0].Name = "other"
 		})},
+		{"a kernel that did not accept", audit.KindCertificate, edit("certificate.issued", 1, func(e *certificate.Issued) { e.Kernels = kernels("reckon refused", "plain accepted") })},
+		{"a kernel that refuses a verified proof", audit.KindCertificate, edit("certificate.issued", 1, func(e *certificate.Issued) { e.Kernels = kernels("reckon accepted", "plain refused") })},
+		{"a kernel that was not asked", audit.KindCertificate, edit("certificate.issued", 1, func(e *certificate.Issued) { e.Kernels = kernels("reckon accepted", "other accepted") })},
+		{"a kernel that is listed twice", audit.KindCertificate, edit("certificate.issued", 1, func(e *certificate.Issued) {
+			e.Kernels = kernels("reckon accepted", "plain accepted", "plain accepted")
+		})},
+		{"a first kernel of another name", audit.KindCertificate, edit("certificate.issued", 1, func(e *certificate.Issued) { e.Kernels = kernels("plain accepted", "reckon accepted") })},
+		{"an answer that no kernel gives", audit.KindCertificate, edit("certificate.issued", 1, func(e *certificate.Issued) { e.Kernels = kernels("reckon accepted", "plain perhaps") })},
+		{"an answer without its reason", audit.KindCertificate, edit("certificate.issued", 1, func(e *certificate.Issued) {
+			e.Kernels = slices.Clone(e.Kernels)
+			e.Kernels[1].Reason = nil
+		})},
+		{"kernels that disagree, and a verdict", audit.KindCertificate, edit("certificate.issued", 1, func(e *certificate.Issued) {
+			e.Verdict, e.Reason, e.Kernels = certificate.Unsupported, "why", kernels("reckon accepted", "plain refused")
+		})},
 		{"a refusal in a verified proof", audit.KindCertificate, edit("certificate.issued", 1, func(e *certificate.Issued) { e.Refusal = &certificate.Refusal{} })},
 
 		{"an invoice out of turn", audit.KindInvoice, edit("invoice.issued", 2, func(e *billing.Issued) { e.Number = e.Number[:len(e.Number)-1] + "9" })},
@@ -475,11 +523,15 @@ func TestEachChangeIsFoundWhereItIs(t *testing.T) {
 		{"a period that is longer", audit.KindSubscription, edit("subscription.renewed", 1, func(e *billing.Renewed) { e.RenewsAt = "2026-12-01T12:01:00.000Z" })},
 		{"a credit that is larger", audit.KindSubscription, edit("subscription.ended", 2, func(e *billing.Ended) { e.CreditMinor++ })},
 		{"an end that was not due", audit.KindSubscription, edit("subscription.ended", 4, func(e *billing.Ended) { e.Reason = billing.EndCancelled })},
+		{"a settlement that was left out", audit.KindIncomplete, removed("subscription.settled", 1, at("invoice.paid", 4))},
+		{"a settlement of more than was unused", audit.KindIncomplete, edit("subscription.settled", 1, func(e *billing.Settled) { e.CreditMinor++ })},
+		{"a settlement that restores nothing", audit.KindIncomplete, edit("subscription.settled", 1, func(e *billing.Settled) { e.RenewsAt = "" })},
+		{"an unpaid end that nothing brings back", audit.KindSubscription, edit("subscription.ended", 4, func(e *billing.Ended) { e.Restorable = false })},
 		{"a subscription dated back", audit.KindSubscription, edit("subscription.started", 1, func(e *billing.Started) { e.StartedAt = "2026-08-01T12:01:00.000Z" })},
 		{"a cancellation twice", audit.KindSubscription, twice("subscription.cancelled", 1)},
 		{"a price that nobody was quoted", audit.KindQuote, edit("subscription.started", 1, func(e *billing.Started) { e.AmountMinor = 1 })},
 		{"a plan that does not follow", audit.KindPlan, edit("account.plan_changed", 1, func(e *account.PlanChanged) { e.Plan = "team" })},
-		{"a plan that was kept", audit.KindPlan, removed("account.plan_changed", 5, func(l *audittest.Log) *audittest.Logged { return nil })},
+		{"a plan that was kept", audit.KindPlan, removed("account.plan_changed", 6, func(l *audittest.Log) *audittest.Logged { return nil })},
 	}
 	reached := map[audit.Kind]bool{}
 	for _, c := range cases {
@@ -610,4 +662,17 @@ func TestWithoutBlobsNothingIsClaimed(t *testing.T) {
 	if findings := audittest.Audit(t, l, nil); len(findings) != 1 || findings[0].Kind != audit.KindNotChecked {
 		t.Errorf("%v", findings)
 	}
+}
+
+// kernels are answers, each "NAME ANSWER", with a reason where one belongs.
+func kernels(answers ...string) (out []certificate.Kernel) {
+	for _, text := range answers {
+		name, answer, _ := strings.Cut(text, " ")
+		k := certificate.Kernel{Name: name, Answer: certificate.Answer(answer)}
+		if k.Answer != certificate.Accepted {
+			k.Reason = audittest.Text("why")
+		}
+		out = append(out, k)
+	}
+	return out
 }

@@ -236,6 +236,10 @@ func (c *accountCheck) takeLife(it *Item) {
 		end(e.Account)
 	case billing.Started:
 		begin(e.Account)
+	case billing.Settled:
+		if e.RenewsAt != "" {
+			begin(e.Account)
+		}
 	case billing.Ended:
 		end(e.Account)
 	case job.WasQueued:

@@ -31,8 +31,10 @@ type billingCheck struct {
 type ledger struct {
 	last     place
 	changes  int64
-	plans    []string // after each start and end of a subscription; empty: none
+	plans    []string // after each start, settlement and end of a subscription; empty: none
 	sub      *subscription
+	lapsed   *subscription // that ended unpaid, and goes on when nothing of it is owed any more
+	lapsedAt time.Time
 	credit   map[string]int64 // by currency
 	invoices map[string]*invoice
 	issued   int
@@ -117,6 +119,8 @@ func (c *billingCheck) take(it *Item) {
 		s.marked(false, e.RenewsAt)
 	case billing.Ended:
 		s.ended(e)
+	case billing.Settled:
+		s.settled(e)
 	case billing.Issued:
 		c.p.counts.Invoices++
 		s.issue(e)
@@ -166,7 +170,7 @@ func (s step) started(e billing.Started) {
 	if err := price.Validate(); err != nil {
 		s.wrong(KindSubscription, "a price that can be asked for", err.Error())
 	}
-	if unpaid := s.firstUnpaid(); unpaid != nil && !s.now.Before(moment(unpaid.issued.EndsSubscriptionAt)) {
+	if unpaid := s.firstUnpaid(); unpaid != nil && (s.lapsed != nil || !s.now.Before(moment(unpaid.issued.EndsSubscriptionAt))) {
 		s.wrong(KindSubscription, "no subscription while invoice "+unpaid.issued.Number+" is owed", "subscription.started")
 	}
 	start := moment(e.StartedAt)
@@ -177,6 +181,7 @@ func (s step) started(e billing.Started) {
 	}
 	s.changes++
 	s.plans = append(s.plans, e.Plan)
+	s.lapsed = nil
 	s.sub = &subscription{plan: e.Plan, price: price, start: start, periods: 1, periodStart: start, periodTo: renews}
 	replaced := s.replaced
 	if s.replaced = nil; replaced == nil {
@@ -247,7 +252,7 @@ func (s step) ended(e billing.Ended) {
 	s.equal(KindSubscription, "plan", sub.plan, e.Plan)
 	s.equal(KindSubscription, "currency", sub.price.Currency, e.Currency)
 	over := !s.now.Before(sub.periodTo)
-	credit := int64(0)
+	credit, restorable := int64(0), false
 	switch e.Reason {
 	case billing.EndCancelled:
 		if !sub.cancelled || !over {
@@ -262,6 +267,8 @@ func (s step) ended(e billing.Ended) {
 		if unpaid == nil || s.now.Before(moment(unpaid.issued.EndsSubscriptionAt)) || sub.periodTo.Before(moment(unpaid.issued.EndsSubscriptionAt)) {
 			s.wrong(KindSubscription, "an invoice that was not paid until its grace was over, within the period", "reason unpaid")
 		}
+		own := s.invoices[sub.invoice]
+		restorable = own == nil || own.status != billing.InvoiceVoided
 	case billing.EndClosed:
 		if a := s.c.accounts.accounts[s.account]; a == nil || a.closed.IsZero() {
 			s.wrong(KindSubscription, "an account that was closed", "reason closed")
@@ -270,6 +277,52 @@ func (s step) ended(e billing.Ended) {
 		credit = s.replace(sub)
 	}
 	s.equal(KindSubscription, "credit_minor", credit, e.CreditMinor)
+	s.credit[e.Currency] += e.CreditMinor
+	if s.it.Metadata.Version > 1 { // the first version did not restore
+		s.equal(KindSubscription, "restorable", restorable, e.Restorable)
+	}
+	if e.Restorable {
+		s.lapsed, s.lapsedAt = sub, s.now
+	}
+}
+
+// expectSettled: with the last of what is owed a subscription that ended unpaid goes on, if its last period's invoice is not void.
+func (s step) expectSettled(i *invoice) {
+	if s.lapsed != nil && s.lapsed.invoice == i.issued.InvoiceID && i.status == billing.InvoiceVoided {
+		s.lapsed = nil
+	}
+	if s.lapsed == nil || s.firstUnpaid() != nil {
+		return
+	}
+	lapsed, now := s.lapsed, s.now
+	if now.Before(s.lapsedAt) {
+		now = s.lapsedAt
+	}
+	due := billing.Settled{
+		Account: s.account, Plan: lapsed.plan, SettledAt: event.Timestamp(s.now), Currency: lapsed.price.Currency,
+		CreditMinor: unusedOf(lapsed, s.lapsedAt) - unusedOf(lapsed, now),
+	}
+	if s.now.Before(lapsed.periodTo) {
+		due.RenewsAt = event.Timestamp(lapsed.periodTo)
+	}
+	s.expected = &expectation{fmt.Sprintf("subscription.settled %+v", due), func(next event.Event) string {
+		if next == event.Event(due) {
+			return ""
+		}
+		return next.EventName() + " " + described(next)
+	}}
+}
+
+func (s step) settled(e billing.Settled) {
+	lapsed := s.lapsed
+	if lapsed == nil || s.firstUnpaid() != nil {
+		s.wrong(KindSubscription, "a subscription that ended unpaid, of which nothing is owed any more", "subscription.settled")
+	}
+	if s.lapsed = nil; lapsed != nil && e.RenewsAt != "" {
+		s.sub = lapsed
+		s.changes++
+		s.plans = append(s.plans, e.Plan)
+	}
 	s.credit[e.Currency] += e.CreditMinor
 }
 
@@ -424,6 +477,7 @@ func (s step) paid(e billing.Paid) {
 	}
 	s.useOnce("payment", e.PaymentID)
 	i.status = billing.InvoicePaid
+	s.expectSettled(i)
 }
 
 func (s step) voided(e billing.Voided) {
@@ -440,6 +494,7 @@ func (s step) voided(e billing.Voided) {
 		}
 	}
 	if e.Reason != billing.VoidReplaced {
+		s.expectSettled(i)
 		return
 	}
 	if s.sub == nil || s.sub.invoice != e.InvoiceID {

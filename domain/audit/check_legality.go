@@ -67,7 +67,7 @@ func (c *legalCheck) take(it *Item) {
 		c.reserved = max(c.reserved, it.Revision+1)
 	case run.Evaluated, run.Sealed, run.TimedOut, run.Failed, run.Verified:
 		c.takeRun(it)
-	case job.WasQueued, job.WasClaimed, job.WasReleased, job.HasSucceeded, job.HasFailed, job.HasTimedOut, job.WasCancelled, job.WasLost:
+	case job.WasQueued, job.WasClaimed, job.WasReleased, job.WasExcused, job.HasSucceeded, job.HasFailed, job.HasTimedOut, job.WasCancelled, job.WasLost:
 		c.takeJob(it)
 	case upload.Stored, upload.Claimed, upload.Refused, upload.Released:
 		c.takeUpload(it)
@@ -145,10 +145,9 @@ func (c *legalCheck) takeJob(it *Item) {
 	case job.WasClaimed:
 		command = job.Claim{Runner: e.Runner, Nonce: e.Nonce, Now: e.StartedAt}
 	case job.WasReleased:
-		command = job.Release{Nonce: e.Nonce, Reason: e.Reason}
-		if e.Reason == job.Abandoned {
-			command = job.Abandon{Nonce: e.Nonce}
-		}
+		command = releaseCommand(s.state, e)
+	case job.WasExcused:
+		command = job.Excuse{Nonce: e.Nonce}
 	case job.HasSucceeded:
 		command = job.Finish{Status: job.Succeeded, Outcome: e.Outcome}
 	case job.HasFailed:
@@ -158,13 +157,53 @@ func (c *legalCheck) takeJob(it *Item) {
 	case job.WasCancelled:
 		command = job.Cancel{Account: s.state.Queued.Account, Now: e.FinishedAt}
 	case job.WasLost:
-		command = job.Abandon{Nonce: e.Nonce, Now: e.FinishedAt}
+		command = lossCommand(e)
+		if it.Metadata.Version == 1 {
+			it = asDecided(it, command, s.state)
+		}
 	}
 	judge(c, it, job.Decider, &s.state, command)
 	s.state.Queued.Payload, s.state.Outcome = event.Text{}, job.Outcome{}
 	if s.state.Terminal() && s.ended.stream == "" {
 		s.ended = placeOf(it)
 	}
+}
+
+// releaseCommand is the command that puts a job back into the queue so.
+func releaseCommand(s job.State, e job.WasReleased) job.Command {
+	switch e.Reason {
+	case job.Untried:
+		return job.Return{Nonce: e.Nonce, Lacked: e.Lacked, Now: moment(e.NotBefore).Add(-job.PauseAfter(s.Untried + 1))}
+	case job.Interrupted:
+		return job.Abandon{Nonce: e.Nonce}
+	case job.Abandoned:
+		return job.Abandon{Nonce: e.Nonce, Spent: true}
+	}
+	return job.Release{Nonce: e.Nonce}
+}
+
+// lossCommand is the command that loses a job so.
+func lossCommand(e job.WasLost) job.Command {
+	if e.Why == job.NeverTried {
+		return job.Return{Nonce: e.Nonce, Lacked: e.Lacked, Now: moment(e.FinishedAt)}
+	}
+	return job.Abandon{Nonce: e.Nonce, Now: e.FinishedAt, Spent: true}
+}
+
+// asDecided is a job.lost of version 1, which did not say why, as it is decided today; its slot was not given back.
+func asDecided(it *Item, command job.Command, s job.State) *Item {
+	events, err := job.Decider.Decide(command, s)
+	if err != nil || len(events) == 0 {
+		return it
+	}
+	lost, is := events[0].(job.WasLost)
+	stored, _ := it.Event.(job.WasLost)
+	if lost.Why, lost.Lacked, lost.Refunded = stored.Why, stored.Lacked, stored.Refunded; !is || lost != stored {
+		return it
+	}
+	now := *it
+	now.Event = events[0]
+	return &now
 }
 
 func (c *legalCheck) takeRun(it *Item) {

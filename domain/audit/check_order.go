@@ -142,7 +142,7 @@ func addressOf(e event.Event) (stream, accountID string) {
 		return "slots-" + e.Submission.Account + "-" + e.Day, e.Submission.Account
 	case keys.Published, keys.Activated, keys.Retired:
 		return "keys", ""
-	case transparency.Signed, transparency.Cosigned:
+	case transparency.Signed, transparency.Cosigned, transparency.Conflicted:
 		return "checkpoints", ""
 	case runner.Beat:
 		return "runner-" + e.Runner, ""
@@ -160,6 +160,8 @@ func jobAddress(e event.Event) (stream, accountID string) {
 	case job.WasClaimed:
 		return "job-" + e.JobID, ""
 	case job.WasReleased:
+		return "job-" + e.JobID, ""
+	case job.WasExcused:
 		return "job-" + e.JobID, ""
 	case job.HasSucceeded:
 		return "job-" + e.JobID, ""
@@ -197,6 +199,8 @@ func billingAddress(e event.Event) (stream, accountID string) {
 	case billing.Resumed:
 		return of(e.Account)
 	case billing.Ended:
+		return of(e.Account)
+	case billing.Settled:
 		return of(e.Account)
 	case billing.Issued:
 		return of(e.Account)

@@ -145,12 +145,51 @@ func (c *proofCheck) findings(it *Item, e certificate.Issued, work proofWork) {
 		}
 	}
 	verified := e.Verdict == certificate.Verified
+	if problem := kernelsProblem(e.Verdict, f); problem != "" {
+		wrong("kernels that bear out the verdict "+string(e.Verdict), problem)
+	}
 	if verified && (f.Refusal != nil || f.Reason != "" || len(f.Declarations) == 0) || !verified && f.Reason == "" {
 		wrong("a reason exactly where the verdict is not verified, and a refusal nowhere else", fmt.Sprintf("verdict %s, reason %s", e.Verdict, shown(f.Reason)))
 	}
 	if verified && f.Conformance != nil && len(f.Conformance.Differing) > 0 {
 		wrong("no constant that differs from Lean's own in a verified proof", fmt.Sprint(len(f.Conformance.Differing)))
 	}
+}
+
+// kernelsProblem says what is wrong with the list of kernels under a verdict. Certificates of older versions have none.
+func kernelsProblem(verdict certificate.Verdict, f certificate.Findings) string {
+	if len(f.Kernels) == 0 {
+		return ""
+	}
+	first := f.Kernels[0]
+	if first.Name != certificate.FirstKernel {
+		return "the first kernel is " + shown(first.Name)
+	}
+	names := map[string]bool{}
+	for _, k := range f.Kernels {
+		switch {
+		case names[k.Name]:
+			return shown(k.Name) + " twice"
+		case !slices.Contains([]certificate.Answer{certificate.Accepted, certificate.Refused, certificate.OutOfBudget, certificate.Undecided}, k.Answer):
+			return shown(k.Name) + " answers " + shown(string(k.Answer))
+		case (k.Reason == nil) != (k.Answer == certificate.Accepted):
+			return shown(k.Name) + " answers " + string(k.Answer) + ", and its reason does not go with that"
+		case verdict == certificate.Verified && (k.Answer == certificate.Refused || k.Answer == certificate.Undecided && (k.Name == certificate.FirstKernel || k.Name == certificate.SecondKernel)):
+			return shown(k.Name) + " answers " + string(k.Answer)
+		}
+		names[k.Name] = true
+	}
+	switch {
+	case len(f.Kernels) > 1 && first.Answer != certificate.Accepted:
+		return "others were asked, though the first answers " + string(first.Answer)
+	case verdict == certificate.Verified && (first.Answer != certificate.Accepted || !names[certificate.SecondKernel]):
+		return fmt.Sprintf("the first answers %s, and the second was asked: %v", first.Answer, names[certificate.SecondKernel])
+	case verdict == certificate.Rejected && first.Answer != certificate.Refused:
+		return "the first answers " + string(first.Answer)
+	case f.Disagree() != nil && verdict != certificate.Inconclusive:
+		return "the kernels disagree"
+	}
+	return ""
 }
 
 func sha256Hex(text string) string {

@@ -35,9 +35,26 @@ func (c *receiptCheck) take(it *Item) {
 		if e.Check != nil && (!e.Check.Conclusive() || !e.Check.Automatic) {
 			c.p.found(checkReceipts, KindReceipt, it.Recorded, "an automatic check only where it reached a verdict", describedCheck(*e.Check))
 		}
+		if len(e.Asked) > 0 && !answeredBy(e) {
+			c.p.found(checkReceipts, KindReceipt, it.Recorded, "of several engines that were asked, one that answered: "+e.Engine.Name+" "+e.Engine.Revision, fmt.Sprintf("%v", e.Asked))
+		}
 	case run.Sealed:
 		c.seal(it, e)
 	}
+}
+
+// answeredBy tells whether several were asked, and the one that answered is the run's engine; none did where the run is unevaluated.
+func answeredBy(e run.Evaluated) bool {
+	answered := 0
+	for _, a := range e.Asked {
+		if a.Outcome == run.AskedAnswered {
+			answered++
+			if a.Engine != e.Engine {
+				return false
+			}
+		}
+	}
+	return len(e.Asked) > 1 && (answered == 1) == (e.Status != run.Unevaluated)
 }
 
 func describedCheck(check run.Check) string {

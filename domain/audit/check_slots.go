@@ -10,14 +10,14 @@ import (
 )
 
 // slotCheck proves the balance of every account's day by counting it: it keeps what was spent and given back by itself, and
-// asks of each refund which of the three rules of docs/jobs.md it follows.
+// asks of each refund which of the rules of docs/jobs.md it follows.
 type slotCheck struct {
-	p         *pass
-	jobs      *legalCheck
-	spent     map[string]*slot            // by slot id
-	held      map[string]map[string]*slot // stream of a day → job id → the slot that it holds
-	cancelled map[string]*slot            // jobs cancelled before their first claim → the slot to be given back
-	refusals  map[string]bool             // slots whose upload was refused
+	p        *pass
+	jobs     *legalCheck
+	spent    map[string]*slot            // by slot id
+	held     map[string]map[string]*slot // stream of a day → job id → the slot that it holds
+	due      map[string]*dueRefund       // by job
+	refusals map[string]bool             // slots whose upload was refused
 }
 
 type slot struct {
@@ -29,11 +29,17 @@ type slot struct {
 	refunded           slots.RefundReason // empty: it is held
 	queued             bool               // its job is in the queue, or was
 	place              place
-	cancelledAt        place
+}
+
+// dueRefund is a slot to be given back, because its job was cancelled before it was tried or was lost by the service.
+type dueRefund struct {
+	slot   *slot
+	reason slots.RefundReason
+	since  place
 }
 
 func newSlotCheck(p *pass, jobs *legalCheck) *slotCheck {
-	return &slotCheck{p: p, jobs: jobs, spent: map[string]*slot{}, held: map[string]map[string]*slot{}, cancelled: map[string]*slot{}, refusals: map[string]bool{}}
+	return &slotCheck{p: p, jobs: jobs, spent: map[string]*slot{}, held: map[string]map[string]*slot{}, due: map[string]*dueRefund{}, refusals: map[string]bool{}}
 }
 
 func (c *slotCheck) take(it *Item) {
@@ -46,7 +52,11 @@ func (c *slotCheck) take(it *Item) {
 		c.queue(it, e)
 	case job.WasCancelled:
 		if s := c.spent[e.SlotID]; e.Early && s != nil {
-			c.cancelled[e.JobID], s.cancelledAt = s, placeOf(it)
+			c.due[e.JobID] = &dueRefund{s, slots.CancelledEarly, placeOf(it)}
+		}
+	case job.WasLost:
+		if state := c.jobs.jobs[e.JobID]; e.Refunded && state != nil && c.spent[state.state.Queued.SlotID] != nil {
+			c.due[e.JobID] = &dueRefund{c.spent[state.state.Queued.SlotID], slots.ServiceFailed, placeOf(it)}
 		}
 	case upload.Refused:
 		c.refusals[e.SlotID] = true
@@ -123,7 +133,7 @@ func (c *slotCheck) refund(it *Item, e slots.Refunded) {
 	case s.refunded != "":
 		wrong("one refund of slot "+s.id, "another one")
 	}
-	if due := c.due(s, e.Reason); due != "" {
+	if due := c.missing(s, e.Reason); due != "" {
 		wrong("a refund by a rule: "+due, string(e.Reason))
 	}
 	s.refunded = e.Reason
@@ -132,13 +142,17 @@ func (c *slotCheck) refund(it *Item, e slots.Refunded) {
 	}
 }
 
-// due returns what would have to be so for a refund, where it is not.
-func (c *slotCheck) due(s *slot, reason slots.RefundReason) string {
+// missing returns what would have to be so for a refund, where it is not.
+func (c *slotCheck) missing(s *slot, reason slots.RefundReason) string {
 	state := c.jobs.jobs[s.jobID]
 	switch reason {
 	case slots.CancelledEarly:
-		if c.cancelled[s.jobID] != s {
-			return "the job was cancelled before its first claim, and held this slot"
+		if due := c.due[s.jobID]; due == nil || due.slot != s || due.reason != reason {
+			return "the job was cancelled before it was tried, and held this slot"
+		}
+	case slots.ServiceFailed:
+		if due := c.due[s.jobID]; due == nil || due.slot != s || due.reason != reason {
+			return "the service lost the job, which held this slot"
 		}
 	case slots.Duplicate:
 		if state == nil || state.state.Queued.SlotID == s.id {
@@ -160,9 +174,10 @@ func (c *slotCheck) end() {
 			c.p.unfinished(checkSlots, KindUnsettled, s.place, "job.queued or a refund for slot "+s.id, "neither")
 		}
 	}
-	for jobID, s := range c.cancelled {
-		if s.refunded == "" {
-			c.p.unfinished(checkSlots, KindNoRefund, s.cancelledAt, "a refund of slot "+s.id+", because job "+jobID+" was cancelled before its first claim", "none")
+	because := map[slots.RefundReason]string{slots.CancelledEarly: "was cancelled before it was tried", slots.ServiceFailed: "was lost by the service"}
+	for jobID, due := range c.due {
+		if due.slot.refunded == "" {
+			c.p.unfinished(checkSlots, KindNoRefund, due.since, "a refund of slot "+due.slot.id+", because job "+jobID+" "+because[due.reason], "none")
 		}
 	}
 }

@@ -135,7 +135,7 @@ func (c *timeCheck) takeComputed(it *Item) {
 	case job.WasClaimed:
 		c.ordered(it, "the submission", c.attempts[e.JobID], "started_at", moment(e.StartedAt))
 		c.attempts[e.JobID] = moment(e.StartedAt)
-	case job.WasReleased: // the attempt before stays its last time
+	case job.WasReleased, job.WasExcused: // the attempt before stays its last time
 	case job.HasSucceeded:
 		c.finished(it, e.JobID, e.FinishedAt)
 	case job.HasFailed:

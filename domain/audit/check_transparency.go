@@ -97,7 +97,21 @@ func (c *transparencyCheck) take(it *Item) {
 		c.signed(it, e)
 	case transparency.Cosigned:
 		c.cosigned(it, e)
+	case transparency.Conflicted:
+		c.conflicted(it, e)
 	}
+}
+
+// conflicted: two histories of the log were shown, whatever else the log says. That is found at once.
+func (c *transparencyCheck) conflicted(it *Item, e transparency.Conflicted) {
+	if e.Size != c.last.Size || e.Root != c.last.Root {
+		c.p.found(checkTransparency, KindCheckpoint, it.Recorded, fmt.Sprintf("an answer to the checkpoint before, of %d leaves", c.last.Size), fmt.Sprintf("to one of %d leaves", e.Size))
+	}
+	found := fmt.Sprintf("%s, which has cosigned %d leaves that are not its beginning", shown(e.Witness), e.Held)
+	if e.Conflict == transparency.Ahead {
+		found = fmt.Sprintf("%s, which has cosigned %d leaves", shown(e.Witness), e.Held)
+	}
+	c.p.found(checkTransparency, KindConflict, it.Recorded, fmt.Sprintf("no witness that contradicts the checkpoint of %d leaves", e.Size), found)
 }
 
 func (c *transparencyCheck) addLeaf(it *Item, lines ...string) {

@@ -6,6 +6,7 @@ const (
 	measured = "measured once"
 	detail   = "a detail of one check that no signature covers; --reverify asks for the verdict again"
 	unsigned = "of a run without an answer, which has no receipt"
+	ofOthers = "what became of asking engines whose answer is not the run's"
 	process  = "says which process did it, or how it is reached"
 	unused   = "nothing in the log follows from it where the slot was given back before its job was queued; otherwise the job repeats it"
 )
@@ -26,17 +27,29 @@ func FreeFields() map[string]string {
 		"invoice.voided.note":                    chosen,
 		"job.claimed.runner":                     process,
 		"job.failed.error":                       "says in words why there is no answer",
+		"job.lost.lacked":                        "says in words why it could not be tried",
+		"job.released.lacked":                    "says in words why it could not be tried",
+		"job.released.not_before":                "when it was to be tried again, which no claim is bound to",
 		"job.timed_out.error":                    "says in words why there is no answer",
+		"run.evaluated.asked[].name":             ofOthers,
+		"run.evaluated.asked[].outcome":          ofOthers,
+		"run.evaluated.asked[].revision":         ofOthers,
 		"run.evaluated.check.check":              detail,
 		"run.evaluated.check.elapsed_ms":         measured,
 		"run.evaluated.check.residual":           detail,
 		"run.evaluated.checkable":                "said by the engine; the receipt does not have it",
 		"run.evaluated.execution_time_ms":        measured,
 		"run.evaluated.input_form.inline":        "the answer in another form; the receipt has the answer",
+		"run.failed.asked[].name":                ofOthers,
+		"run.failed.asked[].outcome":             ofOthers,
+		"run.failed.asked[].revision":            ofOthers,
 		"run.failed.detail":                      unsigned,
 		"run.failed.execution_time_ms":           measured,
 		"run.failed.expression.inline":           unsigned,
 		"run.failed.session_id":                  unsigned,
+		"run.timed_out.asked[].name":             ofOthers,
+		"run.timed_out.asked[].outcome":          ofOthers,
+		"run.timed_out.asked[].revision":         ofOthers,
 		"run.timed_out.budget_ms":                "of the plan, which the operator's catalogue has",
 		"run.timed_out.expression.inline":        unsigned,
 		"run.timed_out.session_id":               unsigned,

@@ -78,6 +78,7 @@ const (
 	KindCheckpointKept      Kind = "checkpoint.kept_differs"
 	KindCosignature         Kind = "checkpoint.cosignature"
 	KindNotCosigned         Kind = "checkpoint.not_cosigned"
+	KindConflict            Kind = "checkpoint.conflict"
 
 	KindMigration Kind = "migration.differs"
 	KindContent   Kind = "content.differs"
@@ -160,6 +161,7 @@ func Kinds() map[Kind]KindInfo {
 		KindNoCheckpoint:        {Warning, "look whether a server with the signing keys runs and what it says of the transparency log; if it signed, the checkpoints were removed from the log: ask users and witnesses for theirs, and give them as --checkpoint"},
 		KindCheckpointKept:      {Error, "the log was cut, or has other receipts and checkpoints than it has signed; if it is an older copy, audit the newest. Keep the checkpoint: with its signatures it is proof"},
 		KindCosignature:         {Error, "no holder of the witness's key has signed this: ask the witness for the checkpoint that it has cosigned, and give it as --checkpoint"},
+		KindConflict:            {Error, "two histories of this log were shown: take what the witness has cosigned (GET /<hash of the origin>/checkpoint) and give it as --checkpoint; docs/transparency.md#conflicts says how to find out which history is the log's, and what can be done"},
 		KindNotCosigned:         {Warning, "ask the witness for the newest checkpoint that it has cosigned, and give it as --checkpoint; if it has none, it was not asked, or its key is another one"},
 
 		KindMigration: {Error, "the log is not the one that was copied: compare it with the one that it was copied from, which is as it was"},

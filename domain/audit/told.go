@@ -21,15 +21,16 @@ type told struct {
 
 // toldRun is the result of an evaluate job (interface §2.2) without its suggestions, which follow from the expression by rules that change.
 type toldRun struct {
-	Result       string     `json:"result"`
-	Status       run.Status `json:"status"`
-	ExecutionMS  int64      `json:"execution_time_ms"`
-	RunID        int64      `json:"run_id"`
-	PlotURL      *string    `json:"plot_url"`
-	ReceiptURL   string     `json:"receipt_url"`
-	Stdout       *string    `json:"stdout"`
-	Warnings     []string   `json:"warnings"`
-	Verification *toldCheck `json:"verification"`
+	Result       string      `json:"result"`
+	Status       run.Status  `json:"status"`
+	ExecutionMS  int64       `json:"execution_time_ms"`
+	RunID        int64       `json:"run_id"`
+	PlotURL      *string     `json:"plot_url"`
+	ReceiptURL   string      `json:"receipt_url"`
+	Stdout       *string     `json:"stdout"`
+	Warnings     []string    `json:"warnings"`
+	Verification *toldCheck  `json:"verification"`
+	Engines      []run.Asked `json:"engines,omitempty"`
 }
 
 type toldCheck struct {
@@ -81,6 +82,7 @@ func toldOf(e run.Evaluated, texts texts) toldRun {
 	t := toldRun{
 		Result: texts.answer, Status: e.Status, ExecutionMS: e.ExecutionMS, RunID: e.RunID, ReceiptURL: fmt.Sprintf("/api/receipts/%d", e.RunID), Warnings: e.Warnings,
 	}
+	t.Engines = e.Asked
 	if t.Warnings == nil {
 		t.Warnings = []string{}
 	}

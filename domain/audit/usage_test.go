@@ -53,7 +53,7 @@ func TestUsage(t *testing.T) {
 	u := usageOf(t, l, audittest.Alice, "", "")
 	total := u.Total()
 	// Six evaluations: two of 3 ms, one over its budget of 3 s, one that quit, one of a job, one with the second key.
-	if total.Evaluations != 6 || total.EngineMS != 3+3+3000+0+1+1 || total.Checks != 2 || total.Slots != 9 || total.Refunds != 4 || total.Jobs != 7 || total.Uploads != 2 || total.UploadBytes != 2*int64(len("the export\n")) {
+	if total.Evaluations != 6 || total.EngineMS != 3+3+3000+0+1+1 || total.Checks != 2 || total.Slots != 10 || total.Refunds != 6 || total.Jobs != 8 || total.Uploads != 2 || total.UploadBytes != 2*int64(len("the export\n")) {
 		t.Errorf("%+v", total)
 	}
 	if own := dataIn(t, l, ownedBy(t, l, audittest.Alice)); total.LogBytes != own || own == 0 || total.BlobBytes == 0 {

@@ -70,7 +70,7 @@ func pay(n int, amount int64, at time.Time) billing.Pay {
 }
 
 func ended(plan string, reason billing.EndReason, at time.Time, credit int64) billing.Ended {
-	return billing.Ended{Account: anna, Plan: plan, Reason: reason, EndedAt: ts(at), CreditMinor: credit, Currency: "USD"}
+	return billing.Ended{Account: anna, Plan: plan, Reason: reason, EndedAt: ts(at), CreditMinor: credit, Currency: "USD", Restorable: reason == billing.EndUnpaid}
 }
 
 func advance(now time.Time) billing.Advance {
@@ -149,10 +149,6 @@ func TestEnding(t *testing.T) {
 	unpaid := append(monthOfPro(), ended("pro", billing.EndUnpaid, graceEnd, 0))
 	given(t, billing.Decider, unpaid...).When(advance(graceEnd.Add(400 * day))).ThenNothing()
 	given(t, billing.Decider, unpaid...).When(subscribe("team", account.Monthly, graceEnd)).ThenRefused(billing.ErrUnpaid)
-	given(t, billing.Decider, unpaid...).When(pay(1, 1200, graceEnd)).Then(paid(1, 1200, graceEnd)) // what is owed is paid, and brings nothing back
-	settled := append(unpaid, paid(1, 1200, graceEnd))
-	given(t, billing.Decider, settled...).When(subscribe("team", account.Monthly, graceEnd)).Then(
-		started("team", account.Monthly, graceEnd), issued(2, graceEnd, periodLine("team", account.Monthly, graceEnd, billing.Anniversary(graceEnd, account.Monthly, 1))))
 
 	// What is void does not end a subscription.
 	void := append(monthOfPro(), billing.Voided{Account: anna, InvoiceID: billing.InvoiceID(anna, 1), Reason: billing.VoidOperator, VoidedAt: ts(jan31)})
@@ -166,6 +162,43 @@ func TestEnding(t *testing.T) {
 
 	given(t, billing.Decider).When(billing.Close{Account: anna, Now: jan31}).ThenNothing()
 	given(t, billing.Decider, monthOfPro()...).When(billing.Close{Account: anna, Now: jan31}).Then(ended("pro", billing.EndClosed, jan31, 0))
+}
+
+// TestPayingLate: of February's 28 days the plan was in force for 21 when its invoice ended it.
+func TestPayingLate(t *testing.T) {
+	graceEnd := jan31.Add(21 * day)
+	unpaid := append(monthOfPro(), ended("pro", billing.EndUnpaid, graceEnd, 0))
+	settled := func(at time.Time, credit int64, renews string) billing.Settled {
+		return billing.Settled{Account: anna, Plan: "pro", SettledAt: ts(at), RenewsAt: renews, CreditMinor: credit, Currency: "USD"}
+	}
+	// At once: the rest of the period is in force again, and the subscription renews as if it had not ended.
+	atOnce := append(unpaid, paid(1, 1200, graceEnd), settled(graceEnd, 0, ts(feb28)))
+	given(t, billing.Decider, unpaid...).When(pay(1, 1200, graceEnd)).Then(atOnce[3:]...)
+	given(t, billing.Decider, atOnce...).When(pay(1, 1200, graceEnd)).ThenNothing()
+	given(t, billing.Decider, atOnce...).When(advance(feb28)).Then(
+		billing.Renewed{Account: anna, Plan: "pro", PeriodStart: ts(feb28), RenewsAt: ts(mar31)}, issued(2, feb28, periodLine("pro", account.Monthly, feb28, mar31)))
+	// Three of the seven days later: those are credited.
+	given(t, billing.Decider, unpaid...).When(pay(1, 1200, graceEnd.Add(3*day))).Then(paid(1, 1200, graceEnd.Add(3*day)), settled(graceEnd.Add(3*day), 300-171, ts(feb28)))
+	// When the period is over: all seven are, and nothing is in force again; the next invoice asks for less.
+	over := append(unpaid, paid(1, 1200, feb28), settled(feb28, 300, ""))
+	given(t, billing.Decider, unpaid...).When(pay(1, 1200, feb28)).Then(over[3:]...)
+	given(t, billing.Decider, over...).When(advance(mar31)).ThenNothing()
+	given(t, billing.Decider, over...).When(subscribe("pro", account.Monthly, feb28)).Then(
+		started("pro", account.Monthly, feb28), issued(2, feb28, periodLine("pro", account.Monthly, feb28, time.Date(2027, 3, 28, 12, 0, 0, 0, time.UTC)),
+			billing.Line{Kind: billing.LineCredit, Description: "credit", AmountMinor: -300}))
+
+	// What is void gives nothing back, and neither does what ended before this was so.
+	void := billing.Voided{Account: anna, InvoiceID: billing.InvoiceID(anna, 1), Reason: billing.VoidOperator, VoidedAt: ts(graceEnd)}
+	given(t, billing.Decider, unpaid...).When(billing.Void{Account: anna, InvoiceID: billing.InvoiceID(anna, 1), Now: graceEnd}).Then(void)
+	given(t, billing.Decider, append(unpaid, void)...).When(subscribe("pro", account.Monthly, feb28)).Then(
+		started("pro", account.Monthly, feb28), issued(2, feb28, periodLine("pro", account.Monthly, feb28, time.Date(2027, 3, 28, 12, 0, 0, 0, time.UTC))))
+	before := ended("pro", billing.EndUnpaid, graceEnd, 0)
+	before.Restorable = false
+	given(t, billing.Decider, append(monthOfPro(), before)...).When(pay(1, 1200, graceEnd)).Then(paid(1, 1200, graceEnd))
+
+	// A subscription that was cancelled ends with its period all the same.
+	cancelled := append(monthOfPro(), billing.Cancelled{Account: anna, EndsAt: ts(feb28)}, ended("pro", billing.EndUnpaid, graceEnd, 0), paid(1, 1200, graceEnd), settled(graceEnd, 0, ts(feb28)))
+	given(t, billing.Decider, cancelled...).When(advance(feb28)).Then(ended("pro", billing.EndCancelled, feb28, 0))
 }
 
 // TestChangingThePlan: in the middle of February's 28 days half of 1200 is unused.

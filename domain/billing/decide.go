@@ -70,7 +70,8 @@ type Issue struct {
 	Now                             time.Time
 }
 
-// Pay is the payment of an invoice, exactly and once. It is refused with ErrNoSuchInvoice, ErrVoided, ErrAlreadyPaid,
+// Pay is the payment of an invoice, exactly and once. The last that was owed of a subscription that ended unpaid brings back the rest of
+// its period. It is refused with ErrNoSuchInvoice, ErrVoided, ErrAlreadyPaid,
 // ErrPaymentUsed, ErrOtherAmount and ErrInvalid.
 type Pay struct {
 	Account     string
@@ -105,7 +106,7 @@ var (
 	ErrOtherPrice = errors.New("the account has this plan at another price: it keeps that price until its subscription ends; cancel it, and subscribe again then")
 	// ErrOtherCurrency means that a plan is to be replaced by one in another currency, to which nothing could be credited.
 	ErrOtherCurrency = errors.New("the account's subscription is in another currency: cancel it, and subscribe again when it has ended")
-	// ErrUnpaid means that an invoice of an earlier subscription was never paid.
+	// ErrUnpaid means that an invoice of an earlier subscription was not paid.
 	ErrUnpaid = errors.New("an invoice of an earlier subscription is not paid: pay it or make it void first")
 	// ErrTooManyChanges means that the plan was changed very often and nothing was paid.
 	ErrTooManyChanges = fmt.Errorf("the open invoice has %d lines already: pay it or make it void before the plan changes again", maxLines)
@@ -208,7 +209,7 @@ func (d *decision) subscribe(c Subscribe) error {
 	case now.Live && now.Price.Currency != c.Price.Currency:
 		return ErrOtherCurrency
 	}
-	if unpaid, found := d.state.firstUnpaid(); found && !d.now.Before(unpaid.EndsAt) {
+	if unpaid, found := d.state.firstUnpaid(); found && (d.state.Lapsed.Live || !d.now.Before(unpaid.EndsAt)) {
 		return ErrUnpaid
 	}
 	owed := terms{due: d.now.Add(PaymentTerm), ends: d.now.Add(PaymentTerm + Grace)}
@@ -271,6 +272,13 @@ func earlier(a, b time.Time) time.Time {
 	return a
 }
 
+func later(a, b time.Time) time.Time {
+	if b.After(a) {
+		return b
+	}
+	return a
+}
+
 // periodLine is the line of the period that has begun.
 func (d *decision) periodLine() Line {
 	s := d.state.Subscription
@@ -313,7 +321,25 @@ func (d *decision) renew() {
 
 func (d *decision) end(reason EndReason, creditMinor int64) {
 	s := d.state.Subscription
-	d.record(Ended{Account: d.account, Plan: s.Plan, Reason: reason, EndedAt: event.Timestamp(d.now), CreditMinor: creditMinor, Currency: s.Price.Currency})
+	d.record(Ended{
+		Account: d.account, Plan: s.Plan, Reason: reason, EndedAt: event.Timestamp(d.now), CreditMinor: creditMinor, Currency: s.Price.Currency,
+		Restorable: reason == EndUnpaid && d.state.invoiceOfPeriod().Status != InvoiceVoided,
+	})
+}
+
+// settle brings back what was paid for of a subscription that ended unpaid, once nothing of it is owed any more.
+func (d *decision) settle() {
+	l := d.state.Lapsed
+	if _, owed := d.state.firstUnpaid(); owed || !l.Live {
+		return
+	}
+	_, unusedThen := Prorate(l.Price.AmountMinor, l.PeriodStart, l.PeriodEnd, l.EndedAt)
+	_, unusedNow := Prorate(l.Price.AmountMinor, l.PeriodStart, l.PeriodEnd, later(d.now, l.EndedAt))
+	settled := Settled{Account: d.account, Plan: l.Plan, SettledAt: event.Timestamp(d.now), CreditMinor: unusedThen - unusedNow, Currency: l.Price.Currency}
+	if d.now.Before(l.PeriodEnd) {
+		settled.RenewsAt = event.Timestamp(l.PeriodEnd)
+	}
+	d.record(settled)
 }
 
 // issueForSubscription issues an invoice of the live subscription. Credit is deducted, and pays it if it covers all of it.
@@ -404,6 +430,7 @@ func (d *decision) pay(c Pay) error {
 		Account: d.account, InvoiceID: invoice.InvoiceID, AmountMinor: c.AmountMinor, Currency: c.Currency,
 		Method: c.Method, PaymentID: c.PaymentID, PaidAt: event.Timestamp(d.now),
 	})
+	d.settle()
 	return nil
 }
 
@@ -419,6 +446,7 @@ func (d *decision) void(c Void) error {
 		return ErrAlreadyPaid
 	case invoice.Status == InvoiceOpen:
 		d.record(Voided{Account: d.account, InvoiceID: invoice.InvoiceID, Reason: VoidOperator, Note: c.Note, VoidedAt: event.Timestamp(d.now)})
+		d.settle()
 	}
 	return nil
 }

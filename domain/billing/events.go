@@ -1,6 +1,8 @@
 package billing
 
 import (
+	"encoding/json"
+
 	"reckon/domain/account"
 	"reckon/domain/event"
 )
@@ -57,6 +59,16 @@ func EndReasons() []EndReason {
 	return []EndReason{EndCancelled, EndUnpaid, EndReplaced, EndWithdrawn, EndClosed}
 }
 
+// Settled says that nothing of a subscription that ended unpaid is owed any more: the rest of its period is in force again.
+type Settled struct {
+	Account     string `json:"account" format:"uuid" doc:"The account"`
+	Plan        string `json:"plan" doc:"Name of the plan"`
+	SettledAt   string `json:"settled_at" format:"date-time" doc:"When the last of what was owed was paid"`
+	RenewsAt    string `json:"renews_at,omitempty" format:"date-time" doc:"When the period ends until which the plan is in force again; absent: it was over, and nothing is"`
+	CreditMinor int64  `json:"credit_minor" unit:"smallest units of the currency" doc:"What the period's price asks for the time in which the plan was not in force, and is credited to later invoices, in the currency's smallest unit"`
+	Currency    string `json:"currency" doc:"ISO 4217 code"`
+}
+
 // Ended ends a subscription.
 type Ended struct {
 	Account     string    `json:"account" format:"uuid" doc:"The account"`
@@ -65,7 +77,11 @@ type Ended struct {
 	EndedAt     string    `json:"ended_at" format:"date-time" doc:"When it ended"`
 	CreditMinor int64     `json:"credit_minor" unit:"smallest units of the currency" doc:"What was paid for the rest of the period and is credited to later invoices, in the currency's smallest unit; 0 unless it was replaced"`
 	Currency    string    `json:"currency" doc:"ISO 4217 code"`
+	Restorable  bool      `json:"restorable,omitempty" doc:"Paying what is owed of it brings back the rest of its period (subscription.settled); absent: it does not"`
 }
+
+// notRestorable reads version 1 of subscription.ended: paying what was owed brought nothing back.
+func notRestorable(v1 json.RawMessage) (json.RawMessage, error) { return v1, nil }
 
 // LineKind is what a line of an invoice is for.
 type LineKind string
@@ -156,6 +172,7 @@ func (Renewed) EventName() string   { return "subscription.renewed" }
 func (Cancelled) EventName() string { return "subscription.cancelled" }
 func (Resumed) EventName() string   { return "subscription.resumed" }
 func (Ended) EventName() string     { return "subscription.ended" }
+func (Settled) EventName() string   { return "subscription.settled" }
 func (Issued) EventName() string    { return "invoice.issued" }
 func (Paid) EventName() string      { return "invoice.paid" }
 func (Voided) EventName() string    { return "invoice.voided" }
@@ -172,7 +189,8 @@ func Events() []event.Type {
 		event.Of(Renewed{Account: id, Plan: "pro", PeriodStart: next, RenewsAt: "2026-10-01T12:00:00.000Z"}),
 		event.Of(Cancelled{Account: id, EndsAt: next}),
 		event.Of(Resumed{Account: id, RenewsAt: next}),
-		event.Of(Ended{Account: id, Plan: "pro", Reason: EndReplaced, EndedAt: due, CreditMinor: 658, Currency: "USD"}),
+		event.Of(Ended{Account: id, Plan: "pro", Reason: EndUnpaid, EndedAt: graceEnd, Currency: "USD", Restorable: true}, notRestorable),
+		event.Of(Settled{Account: id, Plan: "pro", SettledAt: "2026-08-25T12:00:00.000Z", RenewsAt: next, CreditMinor: 117, Currency: "USD"}),
 		event.Of(Issued{
 			Account: id, InvoiceID: invoice, Number: InvoiceNumber(id, 1), Currency: "USD", AmountMinor: 1200, IssuedAt: start, DueAt: due, EndsSubscriptionAt: graceEnd,
 			Lines: []Line{{Kind: LinePeriod, Description: "pro, month", Plan: "pro", Period: account.Monthly, From: start, To: next, AmountMinor: 1200}},

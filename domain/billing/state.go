@@ -12,7 +12,8 @@ import (
 // State is an account's subscription and invoices as a fold of its stream.
 type State struct {
 	Subscription Subscription // the zero value: there is none
-	Changes      int64        // starts and ends of subscriptions so far
+	Lapsed       Lapsed       // the zero value: no subscription comes back with what is owed
+	Changes      int64        // how often a plan came into force or went out of it so far
 	credit       decider.Map[int64]
 	invoices     decider.Map[Invoice] // by id
 	issued       int
@@ -31,6 +32,12 @@ type Subscription struct {
 	PeriodEnd   time.Time
 	Cancelled   bool   // it ends with the period
 	InvoiceID   string // of the period
+}
+
+// Lapsed is a subscription that ended unpaid, and goes on when nothing of it is owed any more.
+type Lapsed struct {
+	Subscription
+	EndedAt time.Time
 }
 
 // InvoiceStatus is what has become of an invoice.
@@ -114,6 +121,12 @@ func (s State) InvoiceOf(reference string) (Invoice, bool) {
 	return s.invoices.Get(id)
 }
 
+// invoiceOfPeriod is the invoice of the live subscription's period.
+func (s State) invoiceOfPeriod() Invoice {
+	invoice, _ := s.invoices.Get(s.Subscription.InvoiceID)
+	return invoice
+}
+
 // firstUnpaid is the open invoice that ends the subscription first.
 func (s State) firstUnpaid() (first Invoice, found bool) {
 	for _, invoice := range s.invoices.All() {
@@ -131,6 +144,7 @@ func evolve(s State, e event.Event) State {
 	switch e := e.(type) {
 	case Started:
 		s.Changes++
+		s.Lapsed = Lapsed{}
 		s.Subscription = Subscription{
 			Live: true, Plan: e.Plan, Price: account.Price{Period: e.Period, AmountMinor: e.AmountMinor, Currency: e.Currency},
 			StartedAt: parse(e.StartedAt), Periods: 1, PeriodStart: parse(e.StartedAt), PeriodEnd: parse(e.RenewsAt),
@@ -145,7 +159,17 @@ func evolve(s State, e event.Event) State {
 		s.Subscription.Cancelled = false
 	case Ended:
 		s.Changes++
+		if e.Restorable {
+			s.Lapsed = Lapsed{s.Subscription, parse(e.EndedAt)}
+		}
 		s.Subscription = Subscription{}
+		s = s.withCredit(e.Currency, e.CreditMinor)
+	case Settled:
+		if e.RenewsAt != "" {
+			s.Changes++
+			s.Subscription = s.Lapsed.Subscription
+		}
+		s.Lapsed = Lapsed{}
 		s = s.withCredit(e.Currency, e.CreditMinor)
 	case Issued:
 		s = s.withInvoice(e)
@@ -157,6 +181,9 @@ func evolve(s State, e event.Event) State {
 	case Voided:
 		invoice, _ := s.invoices.Get(e.InvoiceID)
 		s = s.withStatus(e.InvoiceID, func(i *Invoice) { i.Status = InvoiceVoided })
+		if s.Lapsed.Live && s.Lapsed.InvoiceID == e.InvoiceID {
+			s.Lapsed = Lapsed{}
+		}
 		for _, line := range invoice.Lines {
 			if line.Kind == LineCredit {
 				s = s.withCredit(invoice.Currency, -line.AmountMinor)

@@ -25,7 +25,7 @@ func TestOwnersRecordHasEveryField(t *testing.T) {
 	if err := json.Unmarshal(text, &record); err != nil {
 		t.Fatal(err)
 	}
-	want := strings.Fields("certificate_id certificate_url job_id about_run_id verdict reason declarations axioms_used refusal export checker conformance own_definitions declarations_checked elapsed_ms created_at")
+	want := strings.Fields("certificate_id certificate_url job_id about_run_id verdict reason declarations axioms_used refusal export checker conformance own_definitions kernels declarations_checked elapsed_ms created_at")
 	for _, field := range want {
 		if record[field] == nil {
 			t.Errorf("%s is missing in %s", field, text)
@@ -92,5 +92,38 @@ func TestOf(t *testing.T) {
 	}
 	if i, ok := certificate.FromHistory([]event.Event{issued()}); !ok || i.Verdict != certificate.Unsupported {
 		t.Errorf("%+v", i)
+	}
+}
+
+func TestSentences(t *testing.T) {
+	t.Parallel()
+	accepts := func(name string) certificate.Kernel {
+		return certificate.Kernel{Name: name, Answer: certificate.Accepted}
+	}
+	why := "why"
+	out := certificate.Kernel{Name: "plain", Answer: certificate.OutOfBudget, Reason: &why}
+	refuses := certificate.Kernel{Name: "plain", Answer: certificate.Refused, Reason: &why}
+	named := []certificate.Declaration{{Name: "a"}}
+	for _, c := range []struct {
+		verdict  certificate.Verdict
+		findings certificate.Findings
+		want     string
+	}{
+		{certificate.Verified, certificate.Findings{Declarations: named}, "Verified: the kernel accepts a; no axioms are used."}, // of version 2
+		{certificate.Verified, certificate.Findings{Declarations: named, Kernels: []certificate.Kernel{accepts("reckon"), accepts("plain")}, AxiomsUsed: []string{"propext"}},
+			"Verified: the kernels reckon and plain accept a; axioms used: propext."},
+		{certificate.Verified, certificate.Findings{Declarations: named, Kernels: []certificate.Kernel{accepts("reckon"), out}},
+			"Verified: the kernel reckon (plain ran out of its budget) accepts a; no axioms are used."},
+		{certificate.Verified, certificate.Findings{Declarations: named, Kernels: []certificate.Kernel{accepts("reckon"), accepts("plain"), {Name: "program x", Answer: certificate.Undecided, Reason: &why}}},
+			"Verified: the kernels reckon and plain (program x has no opinion) accept a; no axioms are used."},
+		{certificate.Verified, certificate.Findings{Declarations: named, Own: &certificate.Own{Count: 12_040, Omitted: 11_840, Definitions: make([]certificate.OwnDefinition, 200)}},
+			"Verified: the kernel accepts a; no axioms are used; what it says rests on 12040 definitions of the export's own, printed under own_definitions (the nearest 200; the SHA-256 there is of all)."},
+		{certificate.Inconclusive, certificate.Findings{Reason: why, Kernels: []certificate.Kernel{accepts("reckon"), refuses}},
+			"Inconclusive: the kernels disagree, which is no verdict on the proof, and the operator is told: why."},
+		{certificate.Inconclusive, certificate.Findings{Reason: why}, "Inconclusive: the check did not finish, which is no verdict on the proof: why."},
+	} {
+		if got := (certificate.Issued{Verdict: c.verdict, Findings: c.findings}).Sentence(); got != c.want {
+			t.Errorf("%q, want %q", got, c.want)
+		}
 	}
 }

@@ -15,10 +15,10 @@ type Verdict string
 
 // Verdicts on a proof.
 const (
-	Verified     Verdict = "verified"     // the kernel accepts every declaration that was asked for
+	Verified     Verdict = "verified"     // the kernels accept every declaration that was asked for
 	Rejected     Verdict = "rejected"     // the kernel refused the proof
 	Unsupported  Verdict = "unsupported"  // the export cannot be judged
-	Inconclusive Verdict = "inconclusive" // the check did not finish, which says nothing of the proof
+	Inconclusive Verdict = "inconclusive" // the check did not finish, or the kernels disagree, which says nothing of the proof
 )
 
 // FormatWindow is the range of export format versions that are judged.
@@ -33,6 +33,41 @@ type Findings struct {
 	Refusal      *Refusal      `json:"refusal,omitempty" doc:"What is wrong and where; absent when nothing is"`
 	Conformance  *Conformance  `json:"conformance,omitempty" doc:"Comparison with Lean's own constants; absent where nothing was compared"`
 	Own          *Own          `json:"own_definitions,omitempty" doc:"What the statements rest on that is not Lean's own; absent in events of version 1"`
+	Kernels      []Kernel      `json:"kernels,omitempty" doc:"What each kernel that was asked says of the export; absent in events of versions 1 and 2, when one judged"`
+}
+
+// Answer is what one kernel says of an export.
+type Answer string
+
+// Answers of a kernel.
+const (
+	Accepted    Answer = "accepted"
+	Refused     Answer = "refused"
+	OutOfBudget Answer = "out_of_budget"
+	Undecided   Answer = "undecided"
+)
+
+// The kernels of the service. A third one is the operator's, as "program NAME".
+const (
+	FirstKernel  = "reckon"
+	SecondKernel = "plain"
+)
+
+// Kernel is what one kernel says of an export.
+type Kernel struct {
+	Name   string  `json:"name" doc:"reckon is the first kernel, plain the second, written apart from it; any other is a program of the operator's" example:"plain"`
+	Answer Answer  `json:"answer" enum:"accepted,refused,out_of_budget,undecided" doc:"out_of_budget: the steps that this kernel may take are spent, which is no verdict; the others decide. undecided: the time or memory of the check ran out, or a program of the operator's has no opinion"`
+	Reason *string `json:"reason" doc:"What is refused and why, or what ran out; null where it accepts"`
+}
+
+// Disagree is the kernel that refuses what the first accepts; nil where there is none.
+func (f Findings) Disagree() *Kernel {
+	for i := range f.Kernels {
+		if k := &f.Kernels[i]; k.Name != FirstKernel && k.Answer == Refused {
+			return k
+		}
+	}
+	return nil
 }
 
 // DeclarationKind is what a declaration is.
@@ -111,9 +146,9 @@ type Issued struct {
 	JobID         string  `json:"job_id" format:"uuid" doc:"The job that made it"`
 	Account       string  `json:"account" format:"uuid" doc:"The account"`
 	AboutRunID    int64   `json:"about_run_id,omitempty" unit:"run id" doc:"The evaluation the proof is about; absent: none was named"`
-	Verdict       Verdict `json:"verdict" enum:"verified,rejected,unsupported,inconclusive" doc:"rejected: the kernel refused the proof. unsupported: the export cannot be judged. inconclusive: the judge did not finish"`
+	Verdict       Verdict `json:"verdict" enum:"verified,rejected,unsupported,inconclusive" doc:"rejected: the kernel refused the proof. unsupported: the export cannot be judged. inconclusive: the judge did not finish, or one kernel refuses what another accepts"`
 	Findings
-	FindingsBlob        *event.Blob   `json:"findings_blob,omitempty" doc:"JSON of the findings (reason to own_definitions), which are then absent here, when it is over 16,384 bytes"`
+	FindingsBlob        *event.Blob   `json:"findings_blob,omitempty" doc:"JSON of the findings (reason to kernels), which are then absent here, when it is over 16,384 bytes"`
 	Export              upload.Export `json:"export" doc:"The checked bytes"`
 	Checker             Checker       `json:"checker" doc:"What judged"`
 	DeclarationsChecked int           `json:"declarations_checked" unit:"declarations" doc:"Size of the whole checked closure"`
@@ -125,10 +160,13 @@ type Issued struct {
 func (Issued) EventName() string { return "certificate.issued" }
 
 // Events declares this package's event types.
-func Events() []event.Type { return []event.Type{event.Of(sample(), withoutOwn)} }
+func Events() []event.Type { return []event.Type{event.Of(sample(), withoutOwn, withoutKernels)} }
 
 // withoutOwn: version 1 has no own definitions, and says nothing in their place.
 func withoutOwn(v1 json.RawMessage) (json.RawMessage, error) { return v1, nil }
+
+// withoutKernels: version 2 has no list of kernels: the first judged alone.
+func withoutKernels(v2 json.RawMessage) (json.RawMessage, error) { return v2, nil }
 
 func sample() Issued {
 	const sha = "3d0a62f999375c96e670d9d3cbdfb8e4ab470c5b1326d04131ece4d644362cb8"
@@ -144,6 +182,7 @@ func sample() Issued {
 			Conformance:  &Conformance{ReferenceLeanVersion: &version, Matched: 12, Differing: []string{}, Outside: Outside{Count: 2, Namespaces: []string{"Service"}}},
 			Own: &Own{Count: 1, SHA256: "5d41402abc4b2a76b9719d911017c5925d41402abc4b2a76b9719d911017c592",
 				Definitions: []OwnDefinition{{Name: "Service.double", Kind: "definition", Text: "def Service.double : Nat → Nat := fun (n : Nat) => n + n"}}},
+			Kernels: []Kernel{{Name: FirstKernel, Answer: Accepted}},
 		},
 		Export: upload.Export{SHA256: sha, Bytes: 4096, Exporter: &upload.Named{Name: "lean4export", Version: "3.1.0"},
 			Lean: &upload.Lean{Version: version, Githash: "f72c35b3f637c8c6571d353742168ab66cc22c00"}, FormatVersion: "3.1.0"},

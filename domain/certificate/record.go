@@ -30,7 +30,7 @@ type Public struct {
 // Body is what Record and Public both say of the check. It is exported because encoders read no
 // field of an unexported embedded struct.
 type Body struct {
-	Verdict             Verdict       `json:"verdict" enum:"verified,rejected,unsupported,inconclusive" doc:"rejected: the kernel refused the proof. unsupported: the export cannot be judged. inconclusive: the judge did not finish, which is no verdict on the proof"`
+	Verdict             Verdict       `json:"verdict" enum:"verified,rejected,unsupported,inconclusive" doc:"rejected: the kernel refused the proof. unsupported: the export cannot be judged. inconclusive: the judge did not finish, or one kernel refuses what another accepts, which is no verdict on the proof"`
 	Reason              *string       `json:"reason" doc:"Why the verdict is not verified; null when it is"`
 	Declarations        []Declaration `json:"declarations" doc:"The declarations that were asked for"`
 	AxiomsUsed          []string      `json:"axioms_used" doc:"Names of the axioms that any of them reaches"`
@@ -39,6 +39,7 @@ type Body struct {
 	Checker             Checker       `json:"checker" doc:"What judged"`
 	Conformance         *Conformance  `json:"conformance" doc:"Null where nothing was compared"`
 	Own                 *Own          `json:"own_definitions" doc:"What the statements rest on that is not Lean's own: read these to know what was proved. Null on certificates issued before these were recorded"`
+	Kernels             []Kernel      `json:"kernels" doc:"What each kernel that was asked says of the whole export. verified means that the first accepts it and no other refuses it: read here whether the second accepts it too. Null on certificates issued before there were two"`
 	DeclarationsChecked int           `json:"declarations_checked" doc:"Number of declarations in the whole checked closure, not only those asked for"`
 	ElapsedMS           int64         `json:"elapsed_ms" doc:"Time the check took, in milliseconds"`
 	CreatedAt           string        `json:"created_at" format:"date-time" doc:"When the check ended: RFC 3339, UTC, milliseconds"`
@@ -77,7 +78,7 @@ func (i Issued) Public(base string) Public {
 func (i Issued) body() Body {
 	b := Body{
 		Verdict: i.Verdict, Declarations: i.Declarations, AxiomsUsed: i.AxiomsUsed, Refusal: i.Refusal, Export: Export(i.Export), Checker: i.Checker,
-		Conformance: i.Conformance, Own: i.Own, DeclarationsChecked: i.DeclarationsChecked, ElapsedMS: i.ElapsedMS, CreatedAt: i.CreatedAt,
+		Conformance: i.Conformance, Own: i.Own, Kernels: i.Kernels, DeclarationsChecked: i.DeclarationsChecked, ElapsedMS: i.ElapsedMS, CreatedAt: i.CreatedAt,
 	}
 	if i.Reason != "" {
 		b.Reason = &i.Reason
@@ -125,12 +126,44 @@ func (i Issued) Sentence() string {
 		own := ""
 		if f.Own != nil && f.Own.Count > 0 {
 			own = fmt.Sprintf("; what it says rests on %d definitions of the export's own, printed under own_definitions", f.Own.Count)
+			if f.Own.Omitted > 0 {
+				own += fmt.Sprintf(" (the nearest %d; the SHA-256 there is of all)", len(f.Own.Definitions))
+			}
 		}
-		return fmt.Sprintf("Verified: the kernel accepts %s; %s%s.", strings.Join(names, ", "), axioms, own)
+		return fmt.Sprintf("Verified: %s %s; %s%s.", f.accepting(), strings.Join(names, ", "), axioms, own)
 	case Rejected:
 		return "Rejected: the kernel refuses the proof: " + f.Reason + "."
 	case Unsupported:
 		return "Unsupported: the export cannot be judged: " + f.Reason + "."
 	}
+	if f.Disagree() != nil {
+		return "Inconclusive: the kernels disagree, which is no verdict on the proof, and the operator is told: " + f.Reason + "."
+	}
 	return "Inconclusive: the check did not finish, which is no verdict on the proof: " + f.Reason + "."
+}
+
+// accepting names the kernels behind the verdict verified.
+func (f Findings) accepting() string {
+	var accept, others []string
+	for _, k := range f.Kernels {
+		switch k.Answer {
+		case Accepted:
+			accept = append(accept, k.Name)
+		case OutOfBudget:
+			others = append(others, k.Name+" ran out of its budget")
+		default:
+			others = append(others, k.Name+" has no opinion")
+		}
+	}
+	but := ""
+	if len(others) > 0 {
+		but = " (" + strings.Join(others, ", ") + ")"
+	}
+	switch len(accept) {
+	case 0: // of a version without a list of kernels
+		return "the kernel accepts"
+	case 1:
+		return fmt.Sprintf("the kernel %s%s accepts", accept[0], but)
+	}
+	return fmt.Sprintf("the kernels %s%s accept", strings.Join(accept, " and "), but)
 }

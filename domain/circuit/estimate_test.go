@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+
+	amount "reckon/test/sweep" // the package has a function sweep
 )
 
 // memoryCircuits are what the estimate is tried on: one heavy use of memory each, and random ones.
@@ -108,9 +110,10 @@ func anything(t *testing.T, name string, rng *random) Circuit {
 
 // TestResultJSON: the text is that of encoding/json, and no longer than estimated.
 func TestResultJSON(t *testing.T) {
+	widest := amount.Size(t, "RECKON_RESULT_QUBITS", 16, 20)
 	for name, made := range memoryCircuits(t) {
 		c := made()
-		if c.qubits > 20 && c.qubits != 300 {
+		if c.qubits > widest && c.qubits != 300 {
 			continue
 		}
 		swept := mustSweep(t, c, Options{})

@@ -11,6 +11,8 @@ import (
 	"strconv"
 	"syscall"
 	"testing"
+
+	amount "reckon/test/sweep" // the package has a function sweep
 )
 
 var residentPeak = regexp.MustCompile(`VmHWM:\s+(\d+) kB`)
@@ -48,12 +50,17 @@ func TestEstimateBoundsResidentMemory(t *testing.T) {
 		}
 		used := peakBytes(t) - before
 		fmt.Printf("used %d MiB of %d\n", used>>20, limit>>20)
-		if used > limit {
+		const uncollected = 8 << 20 // by which the heap outgrows its goal where the collector has to wait for a processor
+		if used > limit+uncollected {
 			t.Errorf("%s takes %d MiB; the estimate is %d MiB", name, used>>20, limit>>20)
 		}
 		return
 	}
-	for name := range memoryCircuits(t) {
+	widest := amount.Size(t, "RECKON_MEMORY_QUBITS", 20, 1000)
+	for name, made := range memoryCircuits(t) {
+		if made().qubits > widest {
+			continue
+		}
 		t.Run(name, func(t *testing.T) {
 			command := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestEstimateBoundsResidentMemory$")
 			command.Env = append(os.Environ(), variable+"="+name, "GOMAXPROCS=2")

@@ -3,27 +3,50 @@ package job
 import (
 	"errors"
 	"fmt"
+	"slices"
+	"time"
 
 	"reckon/domain/decider"
 	"reckon/domain/event"
 )
 
-// MaxAbandoned is how often a job may be abandoned before it is lost. A job
-// handed back by a draining runner has not been abandoned.
+// MaxAbandoned is how many attempts of a job may be spent before it is lost. An attempt is spent when the job's work ended its
+// runner, for all that is known.
 const MaxAbandoned = 3
+
+// GiveUpAfter is for how long a job that cannot be tried is offered to runners, from when the first could not try it.
+const GiveUpAfter = 24 * time.Hour
+
+const firstPause = time.Second
+
+// MaxPause is the longest pause before a job is tried again that could not be tried.
+const MaxPause = 5 * time.Minute
+
+// PauseAfter is the pause before something is tried again that could not be tried n times in a row, n from 1: a second,
+// then twice as long each time, up to MaxPause.
+func PauseAfter(n int) time.Duration {
+	const doublings = 9 // with more, the pause is longer than MaxPause
+	return min(firstPause<<min(max(n-1, 0), doublings), MaxPause)
+}
 
 // State is a job as a fold of its stream.
 type State struct {
 	Status     Status // empty: no such job
 	Queued     WasQueued
-	Runner     string // of the present attempt
-	Nonce      string // of the present attempt; empty while queued
-	Attempt    int    // claims so far
-	Abandoned  int    // attempts that were taken from their runners
-	StartedAt  string // of the latest attempt
+	Runner     string   // of the present attempt
+	Nonce      string   // of the present attempt; empty while queued
+	Attempt    int      // claims so far
+	Spent      []string // nonces of the attempts that are spent
+	Tried      bool     // an attempt that ended was tried
+	Untried    int      // attempts in a row, the last included, that could not be tried
+	Lacked     string   // why the last could not, in words; empty: Untried is 0
+	NotBefore  string   // event.Timestamp at which it is to be tried again; empty: Untried is 0
+	GiveUpAt   string   // event.Timestamp from which it is lost if it cannot be tried; empty: Untried is 0
+	StartedAt  string   // of the latest attempt
 	FinishedAt string
 	Outcome    Outcome // once Status is Succeeded, Failed or TimedOut
-	Early      bool    // cancelled before any runner claimed it: the slot is refunded
+	Why        Loss    // once Status is Lost
+	Refunded   bool    // it ended, and its slot is refunded: it was cancelled before it was tried, or the service failed
 }
 
 // Exists tells whether the job has been queued.
@@ -32,7 +55,7 @@ func (s State) Exists() bool { return s.Status != "" }
 // Terminal tells whether the job has ended.
 func (s State) Terminal() bool { return s.Exists() && s.Status != Queued && s.Status != Running }
 
-// Command is one of Queue, Claim, Release, Abandon, Finish, Cancel.
+// Command is one of Queue, Claim, Release, Return, Abandon, Excuse, Finish, Cancel.
 type Command interface{ jobCommand() }
 
 // Queue puts the job in the queue on the slot it names. A job that exists stays
@@ -43,16 +66,26 @@ type Queue struct{ Queued WasQueued }
 // event.Timestamp. It is refused with ErrNotQueued.
 type Claim struct{ Runner, Nonce, Now string }
 
-// Release puts the job back into the queue unfinished. It is refused with
+// Release puts the job back into the queue unfinished, because its runner was told to stop. It is refused with
 // ErrSuperseded unless Nonce names the present attempt.
-type Release struct {
-	Nonce  string
-	Reason ReleaseReason
+type Release struct{ Nonce string }
+
+// Return puts a job back into the queue that could not be tried, with the attempt; after GiveUpAfter of these the job is lost.
+// Lacked says why, in words for the job's owner. It is refused with ErrSuperseded unless Nonce names the present attempt.
+type Return struct {
+	Nonce, Lacked string
+	Now           time.Time
 }
 
-// Abandon takes the job from a runner that stopped reporting it: back into the
-// queue, or lost.
-type Abandon struct{ Nonce, Now string }
+// Abandon takes the job from a runner that lost it: back into the queue, or lost. Spent: the work ended its runner or the
+// attempt, for all that is known; false: the runner lives.
+type Abandon struct {
+	Nonce, Now string
+	Spent      bool
+}
+
+// Excuse says that the runner of an attempt lives, which was cut off: the attempt is not spent, and no longer holds the job.
+type Excuse struct{ Nonce, Now string }
 
 // Finish ends the job with an outcome; Status is Succeeded, Failed or TimedOut.
 type Finish struct {
@@ -66,7 +99,9 @@ type Cancel struct{ Account, Now string }
 func (Queue) jobCommand()   {}
 func (Claim) jobCommand()   {}
 func (Release) jobCommand() {}
+func (Return) jobCommand()  {}
 func (Abandon) jobCommand() {}
+func (Excuse) jobCommand()  {}
 func (Finish) jobCommand()  {}
 func (Cancel) jobCommand()  {}
 
@@ -106,9 +141,13 @@ func decide(c Command, s State) ([]event.Event, error) {
 		if !holds(s, c.Nonce) {
 			return nil, ErrSuperseded
 		}
-		return []event.Event{WasReleased{JobID: s.Queued.JobID, Nonce: c.Nonce, Reason: c.Reason}}, nil
+		return []event.Event{WasReleased{JobID: s.Queued.JobID, Nonce: c.Nonce, Reason: Drained}}, nil
+	case Return:
+		return giveBack(c, s)
 	case Abandon:
-		return abandon(c, s)
+		return abandon(c, s), nil
+	case Excuse:
+		return excuse(c, s), nil
 	case Finish:
 		return finish(c, s)
 	case Cancel:
@@ -120,14 +159,45 @@ func decide(c Command, s State) ([]event.Event, error) {
 // holds tells whether the job runs as the attempt of this nonce.
 func holds(s State, nonce string) bool { return s.Status == Running && s.Nonce == nonce }
 
-func abandon(c Abandon, s State) ([]event.Event, error) {
+func giveBack(c Return, s State) ([]event.Event, error) {
+	if !holds(s, c.Nonce) {
+		return nil, ErrSuperseded
+	}
+	if now := event.Timestamp(c.Now); s.Untried > 0 && now >= s.GiveUpAt {
+		lost := lose(s, NeverTried, now)
+		lost.Lacked = c.Lacked
+		return []event.Event{lost}, nil
+	}
+	again := event.Timestamp(c.Now.Add(PauseAfter(s.Untried + 1)))
+	return []event.Event{WasReleased{JobID: s.Queued.JobID, Nonce: c.Nonce, Reason: Untried, Lacked: c.Lacked, NotBefore: again}}, nil
+}
+
+func abandon(c Abandon, s State) []event.Event {
+	reason := Interrupted
+	if c.Spent {
+		reason = Abandoned
+	}
 	switch {
 	case !holds(s, c.Nonce):
-		return nil, nil // that attempt has ended already
-	case s.Abandoned+1 >= MaxAbandoned || !s.Queued.Rerunnable():
-		return []event.Event{WasLost{JobID: s.Queued.JobID, Nonce: c.Nonce, Attempts: s.Attempt, FinishedAt: c.Now}}, nil
+		return nil // that attempt has ended already
+	case !s.Queued.Rerunnable():
+		return []event.Event{lose(s, InSession, c.Now)}
+	case c.Spent && len(s.Spent)+1 >= MaxAbandoned:
+		return []event.Event{lose(s, SpentAttempts, c.Now)}
 	}
-	return []event.Event{WasReleased{JobID: s.Queued.JobID, Nonce: c.Nonce, Reason: Abandoned}}, nil
+	return []event.Event{WasReleased{JobID: s.Queued.JobID, Nonce: c.Nonce, Reason: reason}}
+}
+
+func excuse(c Excuse, s State) []event.Event {
+	if !s.Terminal() && slices.Contains(s.Spent, c.Nonce) {
+		return []event.Event{WasExcused{JobID: s.Queued.JobID, Nonce: c.Nonce}}
+	}
+	return abandon(Abandon{Nonce: c.Nonce, Now: c.Now}, s)
+}
+
+// lose ends a job that is not tried again.
+func lose(s State, why Loss, now string) WasLost {
+	return WasLost{JobID: s.Queued.JobID, Nonce: s.Nonce, Attempts: s.Attempt, Why: why, Refunded: why != SpentAttempts, FinishedAt: now}
 }
 
 func finish(c Finish, s State) ([]event.Event, error) {
@@ -152,7 +222,7 @@ func cancel(c Cancel, s State) ([]event.Event, error) {
 	case s.Terminal():
 		return nil, nil
 	}
-	return []event.Event{WasCancelled{JobID: s.Queued.JobID, Early: s.Attempt == 0, Nonce: s.Nonce,
+	return []event.Event{WasCancelled{JobID: s.Queued.JobID, Early: s.Status == Queued && !s.Tried, Nonce: s.Nonce,
 		SlotID: s.Queued.SlotID, Day: s.Queued.Day, UploadID: s.Queued.UploadID, FinishedAt: c.Now}}, nil
 }
 
@@ -166,10 +236,9 @@ func evolve(s State, e event.Event) State {
 	case WasClaimed:
 		s.Status, s.Runner, s.Nonce, s.Attempt, s.StartedAt = Running, e.Runner, e.Nonce, e.Attempt, e.StartedAt
 	case WasReleased:
-		s.Status, s.Runner, s.Nonce = Queued, "", ""
-		if e.Reason == Abandoned {
-			s.Abandoned++
-		}
+		s = released(s, e)
+	case WasExcused:
+		s.Spent = slices.DeleteFunc(slices.Clone(s.Spent), func(nonce string) bool { return nonce == e.Nonce })
 	case HasSucceeded:
 		end(Succeeded, e.Outcome)
 	case HasFailed:
@@ -177,9 +246,27 @@ func evolve(s State, e event.Event) State {
 	case HasTimedOut:
 		end(TimedOut, e.Outcome)
 	case WasCancelled:
-		s.Status, s.Early, s.FinishedAt = Cancelled, e.Early, e.FinishedAt
+		s.Status, s.Refunded, s.FinishedAt = Cancelled, e.Early, e.FinishedAt
 	case WasLost:
-		s.Status, s.FinishedAt = Lost, e.FinishedAt
+		s.Status, s.Why, s.Lacked, s.Refunded, s.FinishedAt = Lost, e.Why, e.Lacked, e.Refunded, e.FinishedAt
 	}
+	return s
+}
+
+func released(s State, e WasReleased) State {
+	s.Status, s.Runner, s.Nonce = Queued, "", ""
+	if e.Reason != Untried {
+		s.Tried, s.Untried, s.Lacked, s.NotBefore, s.GiveUpAt = true, 0, "", "", ""
+		if e.Reason == Abandoned {
+			s.Spent = append(slices.Clone(s.Spent), e.Nonce)
+		}
+		return s
+	}
+	if s.Untried++; s.Untried == 1 {
+		if first, err := event.ParseTimestamp(e.NotBefore); err == nil {
+			s.GiveUpAt = event.Timestamp(first.Add(GiveUpAfter))
+		}
+	}
+	s.Lacked, s.NotBefore = e.Lacked, e.NotBefore
 	return s
 }

@@ -29,7 +29,7 @@ func diagram(t *testing.T) string {
 	seen := map[string]bool{}
 	var explore func(job.State, int)
 	explore = func(s job.State, depth int) {
-		key := fmt.Sprintf("%s %d %d %s", s.Status, s.Attempt, s.Abandoned, s.Queued.SessionID)
+		key := fmt.Sprintf("%s %d %d %d %t %s", s.Status, s.Attempt, len(s.Spent), s.Untried, s.Tried, s.Queued.SessionID)
 		if seen[key] || depth == 0 {
 			return
 		}
@@ -47,7 +47,7 @@ func diagram(t *testing.T) string {
 			explore(after, depth-1)
 		}
 	}
-	explore(job.State{}, 12)
+	explore(job.State{}, 10)
 	lines := make([]string, 0, len(edges))
 	for edge := range edges {
 		lines = append(lines, edge)
@@ -62,7 +62,11 @@ func commandsIn(s job.State) []job.Command {
 	inSession.SessionID = "notebook"
 	commands := []job.Command{
 		job.Queue{Queued: queued()}, job.Queue{Queued: inSession}, job.Claim{Runner: "r", Nonce: fmt.Sprint(s.Attempt + 1), Now: now},
-		job.Release{Nonce: s.Nonce, Reason: job.Drained}, job.Abandon{Nonce: s.Nonce, Now: now}, job.Cancel{Account: "a", Now: now},
+		job.Release{Nonce: s.Nonce}, job.Abandon{Nonce: s.Nonce, Now: now, Spent: true}, job.Abandon{Nonce: s.Nonce, Now: now}, job.Cancel{Account: "a", Now: now},
+		job.Return{Nonce: s.Nonce, Now: at(0)}, job.Return{Nonce: s.Nonce, Now: at(2 * job.GiveUpAfter)}, job.Excuse{Nonce: s.Nonce, Now: now},
+	}
+	for _, nonce := range s.Spent {
+		commands = append(commands, job.Excuse{Nonce: nonce, Now: now})
 	}
 	for _, status := range []job.Status{job.Succeeded, job.Failed, job.TimedOut} {
 		commands = append(commands, job.Finish{Status: status, Outcome: job.Outcome{JobID: "j", Nonce: s.Nonce}})
@@ -83,8 +87,13 @@ func label(e event.Event) string {
 		return e.EventName() + " (" + string(e.Reason) + ")"
 	case job.WasCancelled:
 		if e.Early {
-			return e.EventName() + " (never claimed, slot refunded)"
+			return e.EventName() + " (never tried, slot refunded)"
 		}
+	case job.WasLost:
+		if e.Refunded {
+			return e.EventName() + " (" + string(e.Why) + ", slot refunded)"
+		}
+		return e.EventName() + " (" + string(e.Why) + ")"
 	}
 	return e.EventName()
 }

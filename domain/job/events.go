@@ -33,8 +33,21 @@ type ReleaseReason string
 
 // Reasons of a release.
 const (
-	Abandoned ReleaseReason = "abandoned" // its runner stopped reporting it, or could not run it
-	Drained   ReleaseReason = "drained"   // its runner was told to stop, or had no room for it
+	Drained     ReleaseReason = "drained"     // its runner was told to stop
+	Untried     ReleaseReason = "untried"     // it could not be tried there: what the runner needs was away
+	Interrupted ReleaseReason = "interrupted" // its runner lives and lost it: the work did not end the runner
+	Abandoned   ReleaseReason = "abandoned"   // its work ended the runner, or the attempt, for all that is known: the attempt is spent
+)
+
+// Loss is why a job was lost.
+type Loss string
+
+// Reasons of a loss. All but SpentAttempts and Unrecorded are the service's failure: the slot is given back.
+const (
+	SpentAttempts Loss = "spent_attempts" // its work ended MaxAbandoned attempts
+	InSession     Loss = "in_session"     // its attempt ended without an outcome, and a job in a session is not run twice
+	NeverTried    Loss = "never_tried"    // it could not be tried for GiveUpAfter
+	Unrecorded    Loss = "unrecorded"     // of events of version 1
 )
 
 // WasQueued puts a job in the queue. SlotID is the slot that was spent for the job.
@@ -57,7 +70,16 @@ type WasClaimed struct {
 type WasReleased struct {
 	JobID  string        `json:"job_id" format:"uuid" doc:"The job"`
 	Nonce  string        `json:"nonce" format:"uuid" doc:"The attempt that ends"`
-	Reason ReleaseReason `json:"reason" enum:"drained,abandoned" doc:"drained: its runner ended in good order. abandoned: its runner stopped reporting it"`
+	Reason ReleaseReason `json:"reason" enum:"drained,untried,interrupted,abandoned" doc:"drained: its runner ended in good order. untried: it could not be tried there, and the attempt does not count. interrupted: its runner was cut off or gave it up, and lives. abandoned: its work ended the runner or the attempt, for all that is known: the attempt is spent"`
+	Lacked string        `json:"lacked,omitempty" doc:"Of untried: what was wrong, in words for the job's owner"`
+	// NotBefore is set with Untried.
+	NotBefore string `json:"not_before,omitempty" format:"date-time" doc:"Of untried: when it is to be tried again"`
+}
+
+// WasExcused says that an attempt which counted as abandoned is not spent: its runner lives.
+type WasExcused struct {
+	JobID string `json:"job_id" format:"uuid" doc:"The job"`
+	Nonce string `json:"nonce" format:"uuid" doc:"The attempt"`
 }
 
 // Outcome is what a job ended with. The events of its run and receipt, or of its
@@ -85,10 +107,10 @@ type (
 )
 
 // WasCancelled ends a job on request. Early means that no runner had ever
-// claimed it: its slot is refunded.
+// tried it: its slot is refunded.
 type WasCancelled struct {
 	JobID      string `json:"job_id" format:"uuid" doc:"The job"`
-	Early      bool   `json:"early" doc:"No runner had ever claimed it, so that its slot is refunded"`
+	Early      bool   `json:"early" doc:"No runner had ever tried it, so that its slot is refunded"`
 	Nonce      string `json:"nonce,omitempty" format:"uuid" doc:"The attempt that must be killed; absent: none runs"`
 	SlotID     string `json:"slot_id" format:"uuid" doc:"The slot that was spent for it"`
 	Day        string `json:"day" format:"date" doc:"UTC day whose allowance the slot is of"`
@@ -96,17 +118,34 @@ type WasCancelled struct {
 	FinishedAt string `json:"finished_at" format:"date-time" doc:"When it was cancelled"`
 }
 
-// WasLost ends a job whose runner stopped reporting when no attempt was left.
+// WasLost ends a job that is not tried again.
 type WasLost struct {
 	JobID      string `json:"job_id" format:"uuid" doc:"The job"`
 	Nonce      string `json:"nonce" format:"uuid" doc:"The last attempt"`
 	Attempts   int    `json:"attempts" unit:"attempts" doc:"How many there were"`
+	Why        Loss   `json:"why" enum:"spent_attempts,in_session,never_tried,unrecorded" doc:"spent_attempts: its work ended all the attempts that a job has. in_session: its attempt ended without an outcome, and a job in a session is not run twice. never_tried: it could not be tried for a day. unrecorded: the first version of this event did not say"`
+	Lacked     string `json:"lacked,omitempty" doc:"Of never_tried: what was wrong, in words for the job's owner"`
+	Refunded   bool   `json:"refunded" doc:"The service failed and not the work, so that its slot is refunded"`
 	FinishedAt string `json:"finished_at" format:"date-time" doc:"When it was given up"`
 }
+
+// withoutWhy reads version 1 of job.lost: no slot was refunded.
+func withoutWhy(v1 json.RawMessage) (json.RawMessage, error) {
+	var fields map[string]any
+	if err := json.Unmarshal(v1, &fields); err != nil {
+		return nil, err
+	}
+	fields["why"], fields["refunded"] = Unrecorded, false
+	return event.Marshal(fields)
+}
+
+// withoutUntried reads version 1 of job.released: its reasons were drained and abandoned.
+func withoutUntried(v1 json.RawMessage) (json.RawMessage, error) { return v1, nil }
 
 func (WasQueued) EventName() string    { return "job.queued" }
 func (WasClaimed) EventName() string   { return "job.claimed" }
 func (WasReleased) EventName() string  { return "job.released" }
+func (WasExcused) EventName() string   { return "job.attempt_excused" }
 func (HasSucceeded) EventName() string { return "job.succeeded" }
 func (HasFailed) EventName() string    { return "job.failed" }
 func (HasTimedOut) EventName() string  { return "job.timed_out" }
@@ -129,11 +168,12 @@ func Events() []event.Type {
 	return []event.Type{
 		event.Of(WasQueued{Submission: s, SlotID: slot, Day: "2026-08-01"}),
 		event.Of(WasClaimed{JobID: s.JobID, Runner: "0198a1b2-0000-7000-8000-0000000000ff", Nonce: nonce, Attempt: 1, StartedAt: at}),
-		event.Of(WasReleased{JobID: s.JobID, Nonce: nonce, Reason: Abandoned}),
+		event.Of(WasReleased{JobID: s.JobID, Nonce: nonce, Reason: Untried, Lacked: "the store of large bytes could not be reached", NotBefore: "2026-08-01T12:00:01.000Z"}, withoutUntried),
+		event.Of(WasExcused{JobID: s.JobID, Nonce: nonce}),
 		event.Of(HasSucceeded{outcome}),
 		event.Of(HasFailed{failed}),
 		event.Of(HasTimedOut{Outcome{JobID: s.JobID, Nonce: nonce, Error: "the compute budget is exhausted", FinishedAt: at}}),
 		event.Of(WasCancelled{JobID: s.JobID, Early: true, SlotID: slot, Day: "2026-08-01", FinishedAt: at}),
-		event.Of(WasLost{JobID: s.JobID, Nonce: nonce, Attempts: 3, FinishedAt: at}),
+		event.Of(WasLost{JobID: s.JobID, Nonce: nonce, Attempts: 9, Why: NeverTried, Lacked: "the store of large bytes could not be reached", Refunded: true, FinishedAt: at}, withoutWhy),
 	}
 }

@@ -1,6 +1,7 @@
 package job_test
 
 import (
+	"fmt"
 	"testing"
 
 	"reckon/domain/decider/decidertest"
@@ -10,6 +11,9 @@ import (
 
 func TestFold(t *testing.T) {
 	decidertest.Fold(t, job.Decider, func(i int) event.Event {
-		return []event.Event{job.WasQueued{}, job.WasClaimed{Attempt: i}, job.WasReleased{Reason: job.Abandoned}}[i%3]
+		return []event.Event{
+			job.WasQueued{}, job.WasClaimed{Attempt: i}, job.WasReleased{Reason: job.Abandoned, Nonce: fmt.Sprint(i)},
+			job.WasReleased{Reason: job.Untried, NotBefore: now}, job.WasExcused{Nonce: fmt.Sprint(i - 2)},
+		}[i%5]
 	})
 }

@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 	"strings"
+	"sync"
 
 	"reckon/domain/expression"
 )
@@ -26,12 +27,14 @@ type Query struct {
 
 // Index finds entries of the reference. It is made once and never changes.
 type Index struct {
-	documents  []document
-	byName     map[string]int // by nameKey
-	vocabulary []string       // sorted
-	letters    []uint64       // lettersOf the words of the vocabulary
-	postings   [][]posting    // by word of the vocabulary
-	phrases    []phrase       // sorted by text: whole names, and names of other systems
+	documents []document
+	byName    map[string]int // by nameKey
+
+	words      sync.Once   // the fields below are made for the first search: a process that is asked nothing starts without them
+	vocabulary []string    // sorted
+	letters    []uint64    // lettersOf the words of the vocabulary
+	postings   [][]posting // by word of the vocabulary
+	phrases    []phrase    // sorted by text: whole names, and names of other systems
 }
 
 // document is what is searched of an entry.
@@ -91,7 +94,6 @@ func NewIndex(rows []Row, entries []Entry) *Index {
 	for i := range entries {
 		written[string(entries[i].Kind)+entries[i].Name] = &entries[i]
 	}
-	words := map[string]map[int]float64{}
 	uses := countUses(entries)
 	for n, row := range rows {
 		entry := written[string(row.Kind)+row.Name]
@@ -102,11 +104,18 @@ func NewIndex(rows []Row, entries []Entry) *Index {
 		}
 		x.documents = append(x.documents, d)
 		x.byName[nameKey(row.Kind, row.Name)] = n
+	}
+	return x
+}
+
+// readWords makes what searches a text.
+func (x *Index) readWords() {
+	words := map[string]map[int]float64{}
+	for n := range x.documents {
 		x.addWords(words, n)
 		x.addPhrases(n)
 	}
 	x.sort(words)
-	return x
 }
 
 // addWords notes the words of a document, each with the weight of the best place it stands in.
@@ -240,6 +249,7 @@ func (x *Index) Find(q Query) (found []Row, total int) {
 
 // scores gives each document what it is worth for a text; nil for a text without words.
 func (x *Index) scores(text string) []float64 {
+	x.words.Do(x.readWords)
 	if len(text) > MaxQueryBytes {
 		text = strings.ToValidUTF8(text[:MaxQueryBytes], "")
 	}

@@ -1,6 +1,7 @@
 package run
 
 import (
+	"encoding/json"
 	"strconv"
 
 	"reckon/domain/event"
@@ -114,6 +115,27 @@ type Engine struct {
 	Revision string `json:"revision" doc:"Version of the engine"`
 }
 
+// Asked is what became of asking one engine, where more than one was asked.
+type Asked struct {
+	Engine
+	Outcome AskedOutcome `json:"outcome" enum:"answered,overruled,refuted,unevaluated,not_asked,not_translated,timeout,failed" doc:"answered: the run's answer is its. overruled: another engine's answer was checked to be better. refuted: the check refuted its answer. unevaluated: it returned the question. not_asked: its table does not have the question. not_translated: its answer is not one of the language. timeout: it ran out of its time. failed: its process did not survive"`
+}
+
+// AskedOutcome is what became of asking an engine.
+type AskedOutcome string
+
+// Outcomes of Asked.
+const (
+	AskedAnswered      AskedOutcome = "answered"
+	AskedOverruled     AskedOutcome = "overruled"
+	AskedRefuted       AskedOutcome = "refuted"
+	AskedUnevaluated   AskedOutcome = "unevaluated"
+	AskedNot           AskedOutcome = "not_asked"
+	AskedNotTranslated AskedOutcome = "not_translated"
+	AskedTimeout       AskedOutcome = "timeout"
+	AskedFailed        AskedOutcome = "failed"
+)
+
 // Check is a verdict on an answer, or why there is none.
 type Check struct {
 	Verdict   Verdict            `json:"verdict" enum:"verified,refuted,inconclusive" doc:"inconclusive: nothing was learned"`
@@ -140,6 +162,7 @@ type Evaluated struct {
 	Warnings    []string    `json:"warnings,omitempty" doc:"Messages of the engine, and whether the session was lost, in order: at most 101, of at most 1 KiB each"`
 	Plot        *event.Blob `json:"plot,omitempty" doc:"The graphic, SVG; absent: none"`
 	Engine      Engine      `json:"engine" doc:"What computed the answer"`
+	Asked       []Asked     `json:"asked,omitempty" doc:"Every engine that was asked, in order; absent: the one that answered was the only one"`
 	Check       *Check      `json:"check,omitempty" doc:"The automatic check, when it reached a verdict"`
 	ExecutionMS int64       `json:"execution_time_ms" doc:"Time the evaluation took"`
 	EvaluatedAt string      `json:"evaluated_at" format:"date-time" doc:"When it ended"`
@@ -158,7 +181,8 @@ type Sealed struct {
 // TimedOut is an evaluation killed at the end of its budget.
 type TimedOut struct {
 	Subject
-	BudgetMS int64 `json:"budget_ms" doc:"The compute budget it ran past"`
+	BudgetMS int64   `json:"budget_ms" doc:"The compute budget it ran past"`
+	Asked    []Asked `json:"asked,omitempty" doc:"Every engine that was asked, in order; absent: one was"`
 }
 
 // Failed is an evaluation that the engine's worker did not survive.
@@ -167,6 +191,7 @@ type Failed struct {
 	Reason      FailureReason `json:"reason" enum:"crashed,memory,quit,output_too_large,syntax,refused,session_closed,cancelled" doc:"crashed: the worker process ended by a fault. memory: it ran over its memory limit, or the sessions of its process together over theirs. quit: the expression ended its process. output_too_large: result or output over the limit. syntax: the text is not in the language. refused: the engine read it and would not evaluate it (in older events also: could not read it). session_closed: its session was cleared meanwhile. cancelled: whoever asked went away while it was computing, and it was stopped"`
 	Detail      string        `json:"detail,omitempty" doc:"What the engine or the system said, at most 1 KiB"`
 	ExecutionMS int64         `json:"execution_time_ms" doc:"Time until it failed"`
+	Asked       []Asked       `json:"asked,omitempty" doc:"Every engine that was asked, in order; absent: one was"`
 }
 
 // Verified is a check made on request.
@@ -190,14 +215,20 @@ func Events() []event.Type {
 	stdout := event.Inline("hello\n")
 	check := Check{Verdict: VerdictVerified, Basis: BasisExact, Method: "integrate_residual", Check: "D[x^3/3, x] - x^2", Residual: "0", ElapsedMS: 12, Automatic: true}
 	sha := "3d0a62f999375c96e670d9d3cbdfb8e4ab470c5b1326d04131ece4d644362cb8"
+	asked := func(first, second AskedOutcome) []Asked {
+		return []Asked{{Engine{Name: "woxi", Revision: "0.3.0"}, first}, {Engine{Name: "giac", Revision: "1.9.0.996"}, second}}
+	}
 	return []event.Type{
 		event.Of(Reserved{Process: "0198a1b2-0000-7000-8000-0000000000ff"}),
 		event.Of(Evaluated{Subject: subject, Answer: event.Inline("x^3/3"), InputForm: event.Inline("x^3/3"), Checkable: true, Status: Success,
 			Stdout: &stdout, Warnings: []string{"Power::infy: Infinite expression 1/0 encountered."}, Plot: &event.Blob{SHA256: sha, Bytes: 512},
-			Engine: Engine{Name: "woxi", Revision: "0.3.0"}, Check: &check, ExecutionMS: 3, EvaluatedAt: "2026-08-01T12:00:00.000Z"}),
+			Engine: Engine{Name: "giac", Revision: "1.9.0.996"}, Asked: asked(AskedUnevaluated, AskedAnswered), Check: &check, ExecutionMS: 3, EvaluatedAt: "2026-08-01T12:00:00.000Z"}, oneEngine),
 		event.Of(Sealed{RunID: 1001, ReceiptID: sha, Canonical: event.Inline(`{"run_id":1001}`), Signature: "LU6z…", KID: "1IG2tMH7J2wbJZnOf8LJzQitKf7LMvoAElsuDMVM54Y"}),
-		event.Of(TimedOut{Subject: subject, BudgetMS: 3000}),
-		event.Of(Failed{Subject: subject, Reason: FailureCrashed, Detail: "signal: aborted", ExecutionMS: 40}),
+		event.Of(TimedOut{Subject: subject, BudgetMS: 3000, Asked: asked(AskedTimeout, AskedNot)}, oneEngine),
+		event.Of(Failed{Subject: subject, Reason: FailureCrashed, Detail: "signal: aborted", ExecutionMS: 40, Asked: asked(AskedFailed, AskedNotTranslated)}, oneEngine),
 		event.Of(Verified{RunID: 1001, Account: account, Check: check}),
 	}
 }
+
+// oneEngine is the upcast of the versions before several engines were asked: there was one.
+func oneEngine(old json.RawMessage) (json.RawMessage, error) { return old, nil }

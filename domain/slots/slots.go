@@ -7,6 +7,7 @@
 package slots
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 
@@ -30,7 +31,7 @@ type Spent struct {
 type Refunded struct {
 	SlotID string       `json:"slot_id" format:"uuid" doc:"The slot"`
 	JobID  string       `json:"job_id" format:"uuid" doc:"The job it was spent for"`
-	Reason RefundReason `json:"reason" enum:"cancelled_early,duplicate,upload_used" doc:"cancelled_early: the job was cancelled before it started. duplicate: the job lives on another slot. upload_used: another job checks its upload"`
+	Reason RefundReason `json:"reason" enum:"cancelled_early,duplicate,upload_used,service_failed" doc:"cancelled_early: the job was cancelled before it started. duplicate: the job lives on another slot. upload_used: another job checks its upload. service_failed: the service lost the job"`
 }
 
 // RefundReason is why a slot was given back.
@@ -38,9 +39,10 @@ type RefundReason string
 
 // Reasons of a refund.
 const (
-	CancelledEarly RefundReason = "cancelled_early" // the job was cancelled before any runner claimed it
+	CancelledEarly RefundReason = "cancelled_early" // the job was cancelled before any runner tried it
 	Duplicate      RefundReason = "duplicate"       // another submission of the same idempotency key spent a slot first
 	UploadUsed     RefundReason = "upload_used"     // another job holds the upload, or there is none
+	ServiceFailed  RefundReason = "service_failed"  // the service lost the job, and not by the job's work
 )
 
 func (Spent) EventName() string    { return "slots.spent" }
@@ -51,9 +53,12 @@ func Events() []event.Type {
 	const slot = "0198a1b2-0000-7000-8000-000000005107"
 	return []event.Type{
 		event.Of(Spent{SlotID: slot, Day: "2026-08-01", Submission: job.Sample()}),
-		event.Of(Refunded{SlotID: slot, JobID: job.Sample().JobID, Reason: CancelledEarly}),
+		event.Of(Refunded{SlotID: slot, JobID: job.Sample().JobID, Reason: ServiceFailed}, withoutServiceFailed),
 	}
 }
+
+// withoutServiceFailed reads version 1 of slots.refunded: no slot of a lost job was refunded.
+func withoutServiceFailed(v1 json.RawMessage) (json.RawMessage, error) { return v1, nil }
 
 // State is what a decision needs of a day: which job holds which slot. It does not keep submissions, whose size has no
 // part in the cost of the next one, nor slots that were given back.

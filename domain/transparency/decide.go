@@ -20,10 +20,11 @@ const MaxCosignatures = 16
 type State struct {
 	Last         Signed
 	Tree         Tree
-	Cosignatures []string // of the last checkpoint
+	Cosignatures []string     // of the last checkpoint
+	Conflicts    []Conflicted // with the last checkpoint
 }
 
-// Command is one of Sign, Cosign.
+// Command is one of Sign, Cosign, Contradict.
 type Command interface{ transparencyCommand() }
 
 // Sign signs the tree that the state's becomes with more leaves.
@@ -34,6 +35,8 @@ type Sign struct {
 	Last      LeafPlace
 	Public    ed25519.PublicKey
 	Signature []byte // over the body of Extended
+	// Heeds are the names of the witnesses that the operator believes: a conflict with one of them is refused with a *ConflictError.
+	Heeds []string
 }
 
 // Cosign notes what witnesses answered to the last checkpoint. The lines are verified already.
@@ -43,8 +46,34 @@ type Cosign struct {
 	Cosignatures []string
 }
 
-func (Sign) transparencyCommand()   {}
-func (Cosign) transparencyCommand() {}
+// Contradict notes that a witness contradicts the last checkpoint, once for each witness.
+type Contradict struct{ Conflicted }
+
+func (Sign) transparencyCommand()       {}
+func (Cosign) transparencyCommand()     {}
+func (Contradict) transparencyCommand() {}
+
+// ConflictError means that a witness that is heeded contradicts the last checkpoint: another history of this log was shown to it.
+type ConflictError struct{ Conflicted }
+
+func (e *ConflictError) Error() string {
+	what := fmt.Sprintf("has cosigned a tree of %d leaves of this log that is not the beginning of its %d", e.Held, e.Size)
+	if e.Conflict == Ahead {
+		what = fmt.Sprintf("has cosigned %d leaves of this log, which has %d", e.Held, e.Size)
+	}
+	return fmt.Sprintf("the witness %s %s: this log was restored to an earlier state, or is a copy, or a second one signs with its keys. No checkpoint is signed, because it would "+
+		"prove two histories. Bring the log back that has these receipts; docs/transparency.md#conflicts says what else can be done", e.Witness, what)
+}
+
+// Heeded is the first conflict with one of these witnesses; nil without any.
+func (s State) Heeded(witnesses []string) error {
+	for _, c := range s.Conflicts {
+		if slices.Contains(witnesses, c.Witness) {
+			return &ConflictError{c}
+		}
+	}
+	return nil
+}
 
 var (
 	// ErrElsewhere means that a leaf was signed meanwhile, so that the leaves are not those after the last checkpoint.
@@ -85,11 +114,16 @@ func decide(c Command, s State) ([]event.Event, error) {
 		return sign(c, s)
 	case Cosign:
 		return cosign(c, s)
+	case Contradict:
+		return contradict(c, s)
 	}
 	return nil, fmt.Errorf("transparency: unknown command %T", c)
 }
 
 func sign(c Sign, s State) ([]event.Event, error) {
+	if err := s.Heeded(c.Heeds); err != nil {
+		return nil, err
+	}
 	if c.After != s.Last.Last {
 		return nil, ErrElsewhere
 	}
@@ -127,6 +161,18 @@ func cosign(c Cosign, s State) ([]event.Event, error) {
 	return []event.Event{Cosigned{Size: c.Size, Root: c.Root, Cosignatures: more}}, nil
 }
 
+func contradict(c Contradict, s State) ([]event.Event, error) {
+	known := func(other Conflicted) bool { return other.Witness == c.Witness }
+	cosigned := func(line string) bool { return Cosigner(line) == c.Witness }
+	switch {
+	case c.Size != s.Last.Size || c.Root != s.Last.Root:
+		return nil, ErrSuperseded
+	case len(s.Conflicts) >= MaxCosignatures, slices.ContainsFunc(s.Conflicts, known), slices.ContainsFunc(s.Cosignatures, cosigned):
+		return nil, nil
+	}
+	return []event.Event{c.Conflicted}, nil
+}
+
 // cosignedBy tells whether the witness of a line is that of another one.
 func cosignedBy(lines []string, line string) bool {
 	return slices.ContainsFunc(lines, func(other string) bool { return Cosigner(other) == Cosigner(line) })
@@ -153,6 +199,10 @@ func evolve(s State, e event.Event) State {
 	case Cosigned:
 		if e.Size == s.Last.Size && e.Root == s.Last.Root {
 			s.Cosignatures = slices.Concat(s.Cosignatures, e.Cosignatures)
+		}
+	case Conflicted:
+		if e.Size == s.Last.Size && e.Root == s.Last.Root {
+			s.Conflicts = slices.Concat(s.Conflicts, []Conflicted{e})
 		}
 	}
 	return s

@@ -4,6 +4,7 @@ import (
 	"crypto/ed25519"
 	"crypto/sha256"
 	"encoding/base64"
+	"errors"
 	"fmt"
 	"strings"
 	"testing"
@@ -96,6 +97,29 @@ func TestCheckpoints(t *testing.T) {
 	cosign.Cosignatures = []string{w1, w2}
 	given(t, transparency.Decider, three, one).When(cosign).Then(transparency.Cosigned{Size: 3, Root: three.Root, Cosignatures: []string{w2}})
 	given(t, transparency.Decider, three, five).When(cosign).ThenRefused(transparency.ErrSuperseded)
+}
+
+// TestConflicts: a witness that has cosigned something else of the log ends the signing for as long as it is heeded.
+func TestConflicts(t *testing.T) {
+	given := decidertest.Given[transparency.Command, transparency.State]
+	three, five := signed(t, 0, 3), signed(t, 3, 5)
+	conflict := transparency.Conflicted{Size: 3, Root: three.Root, Witness: "witness.example/1", Conflict: transparency.OtherHistory, Held: 2}
+	contradict := transparency.Contradict{Conflicted: conflict}
+	heeding := sign(3, 5)
+	heeding.Heeds = []string{"witness.example/2", "witness.example/1"}
+	given(t, transparency.Decider, three).When(contradict).Then(conflict)
+	given(t, transparency.Decider, three, conflict).When(contradict).ThenNothing()
+	given(t, transparency.Decider, three).When(heeding).Then(five)
+	given(t, transparency.Decider, three, conflict).When(sign(3, 5)).Then(five) // the operator does not believe that witness
+	state := transparency.Decider.Fold([]event.Event{three, conflict})
+	var refused *transparency.ConflictError
+	if _, err := transparency.Decider.Decide(heeding, state); !errors.As(err, &refused) || refused.Conflicted != conflict {
+		t.Errorf("signed in spite of a conflict: %v", err)
+	}
+	// Another checkpoint was signed meanwhile, which the witness may have cosigned; or it has cosigned this one.
+	given(t, transparency.Decider, three, five).When(contradict).ThenRefused(transparency.ErrSuperseded)
+	cosigned := transparency.Cosigned{Size: 3, Root: three.Root, Cosignatures: []string{"— witness.example/1 AAAA"}}
+	given(t, transparency.Decider, three, cosigned).When(contradict).ThenNothing()
 }
 
 // TestAnEventThatIsNoTreeIsNotContinued: whatever stands in the log, nothing is signed on a tree whose root it does not have.

@@ -30,8 +30,28 @@ type Cosigned struct {
 	Cosignatures []string `json:"cosignatures" doc:"Signature lines (C2SP tlog-cosignature), one for each witness, without their line feeds"`
 }
 
-func (Signed) EventName() string   { return "checkpoint.signed" }
-func (Cosigned) EventName() string { return "checkpoint.cosigned" }
+// Conflict is how a witness contradicts a checkpoint.
+type Conflict string
+
+// Conflicts of a witness with a log.
+const (
+	OtherHistory Conflict = "other_history" // what it has cosigned is not the beginning of the checkpoint's tree
+	Ahead        Conflict = "ahead"         // it has cosigned a larger tree of the log than the log has
+)
+
+// Conflicted is the answer of a witness that has cosigned another history of this log, or a later state of it. While the witness is
+// heeded, no checkpoint is signed.
+type Conflicted struct {
+	Size     int64    `json:"size" unit:"leaves" doc:"Size of the checkpoint that it was asked to cosign"`
+	Root     string   `json:"root" doc:"Root of that checkpoint, base64"`
+	Witness  string   `json:"witness" doc:"Name of the witness"`
+	Conflict Conflict `json:"conflict" enum:"other_history,ahead" doc:"other_history: what it has cosigned is not the beginning of this tree. ahead: it has cosigned a larger tree of this log"`
+	Held     int64    `json:"held" unit:"leaves" doc:"Size of the tree that the witness has cosigned last"`
+}
+
+func (Signed) EventName() string     { return "checkpoint.signed" }
+func (Cosigned) EventName() string   { return "checkpoint.cosigned" }
+func (Conflicted) EventName() string { return "checkpoint.conflicted" }
 
 // Events declares this package's event types.
 func Events() []event.Type {
@@ -42,5 +62,6 @@ func Events() []event.Type {
 			KID: "1IG2tMH7J2wbJZnOf8LJzQitKf7LMvoAElsuDMVM54Y", PublicKey: "A6EHv_POEL4dcN0Y50vAmWfk1jCbpQ1fHdyGZBJVMbg", Signature: "LU6z…",
 		}),
 		event.Of(Cosigned{Size: 1, Root: root, Cosignatures: []string{"— witness.example/w1 jWbPPwAAAABkGFDL…"}}),
+		event.Of(Conflicted{Size: 1, Root: root, Witness: "witness.example/w1", Conflict: Ahead, Held: 7}),
 	}
 }

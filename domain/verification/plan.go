@@ -297,3 +297,7 @@ func requireUsable(call Call, slug string) error {
 	}
 	return nil
 }
+
+// Wire is a tree in its wire form, as JSON: symbols are strings, integers numbers, calls lists [head, arguments...], reals {"r": digits}, texts
+// {"t": text}.
+func Wire(e *expression.Expr) json.Marshaler { return tree{e} }

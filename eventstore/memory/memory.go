@@ -68,7 +68,7 @@ func (s *Store) Reserve(ctx context.Context, stream string, e event.Proposed) (e
 // append writes the events after revision at, or at the end when at is nil.
 func (s *Store) append(ctx context.Context, stream string, at *event.Revision, events []event.Proposed) (commands.Appended, error) {
 	if err := ctx.Err(); err != nil {
-		return commands.Appended{}, fmt.Errorf("%w: %w", commands.ErrUnavailable, err)
+		return commands.Appended{}, commands.Unanswered(ctx, err)
 	}
 	if len(events) == 0 {
 		return commands.Appended{}, fmt.Errorf("append to %s: no events", stream)
@@ -127,7 +127,7 @@ func (s *Store) Read(ctx context.Context, stream string) (commands.History, erro
 func (s *Store) ReadFrom(ctx context.Context, stream string, from event.Revision, count int) (commands.History, error) {
 	history := commands.History{Revision: event.NoStream}
 	if err := ctx.Err(); err != nil {
-		return history, fmt.Errorf("%w: %w", commands.ErrUnavailable, err)
+		return history, commands.Unanswered(ctx, err)
 	}
 	if from < 0 || count < 1 {
 		return history, fmt.Errorf("read %d events of %s from revision %d: say 1 or more, from 0 or more", count, stream, from)

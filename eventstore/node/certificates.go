@@ -19,6 +19,8 @@ import (
 	"slices"
 	"sync"
 	"time"
+
+	"reckon/internal/disk"
 )
 
 // Files of a node's own certificates, in the folder tlsFolder of its folder.
@@ -75,7 +77,7 @@ func givenCertificates(certFile, keyFile string, clock func() time.Time, logger 
 // folder on the first start. A certificate for other names is made anew.
 func ownCertificates(dir string, names []string, clock func() time.Time, logger *slog.Logger) (*certificates, error) {
 	folder := filepath.Join(dir, tlsFolder)
-	if err := os.MkdirAll(folder, 0o700); err != nil {
+	if err := disk.MakeFolder(folder); err != nil {
 		return nil, fmt.Errorf("folder of the node's certificates: %w", err)
 	}
 	c := &certificates{certFile: filepath.Join(folder, nodeFile), keyFile: filepath.Join(folder, nodeKeyFile), clock: clock, logger: logger}

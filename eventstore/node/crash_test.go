@@ -133,13 +133,14 @@ func TestKillNineUnderLoad(t *testing.T) {
 	w := &witness{acknowledged: map[uuid.UUID]stored{}, delivered: map[uuid.UUID]stored{}}
 	for round := range rounds {
 		c := startChild(t, dir)
-		client := dial(t, c.connection)
+		subscriber := dial(t, c.connection)
 		ctx, cancel := context.WithCancel(testCtx(t))
 		var acks atomic.Int64
 		var wait sync.WaitGroup
 		enough := make(chan struct{})
-		wait.Go(func() { w.subscribe(ctx, client) })
+		wait.Go(func() { w.subscribe(ctx, subscriber) })
 		for n := range writers {
+			client := dial(t, c.connection) // of its own: see dial
 			wait.Go(func() {
 				for i := 0; ; i++ {
 					stream := fmt.Sprintf("s%d-%d", round, (n+i)%writers)
@@ -159,7 +160,6 @@ func TestKillNineUnderLoad(t *testing.T) {
 		c.kill()
 		cancel()
 		wait.Wait()
-		_ = client.Close()
 	}
 	w.check(t, dir)
 }

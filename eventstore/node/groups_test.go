@@ -222,7 +222,7 @@ func TestKillNineUnderConsumers(t *testing.T) {
 		var count atomic.Int64
 		enough := make(chan struct{})
 		for n := range 3 {
-			refusals := 0
+			refusals, client := 0, dial(t, c.connection) // of its own: see dial
 			wait.Go(func() {
 				ofGroup(client, func(sub *esdb.PersistentSubscription, e *esdb.EventAppeared) error {
 					// some are refused, by the first consumer of three; they come again
@@ -237,6 +237,7 @@ func TestKillNineUnderConsumers(t *testing.T) {
 			})
 		}
 		for n := range streams {
+			client := dial(t, c.connection) // of its own: see dial
 			wait.Go(func() {
 				for {
 					e := note("x")
@@ -252,7 +253,6 @@ func TestKillNineUnderConsumers(t *testing.T) {
 		<-enough
 		c.kill()
 		wait.Wait()
-		_ = client.Close()
 	}
 	r := startIn(t, dir)
 	missing := func() int {

@@ -97,7 +97,7 @@ func TestLargeMessagesOfManyShareTheMemory(t *testing.T) {
 		t.Fatal(err)
 	}
 	message := largeAppend(t, 16<<20)
-	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), wait.Longest)
 	defer cancel()
 	var sending sync.WaitGroup
 	refused := make(chan error, clients)
@@ -201,7 +201,7 @@ func TestStrangersReserveNothing(t *testing.T) {
 // awaitRoom waits until nothing is reserved.
 func awaitRoom(t testing.TB, b *budget) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), wait.Longest)
 	defer cancel()
 	if err := b.bytes.Acquire(ctx, maxHeldBytes); err != nil {
 		t.Fatal("something stays reserved")

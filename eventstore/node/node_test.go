@@ -14,6 +14,7 @@ import (
 	"github.com/google/uuid"
 
 	"reckon/eventstore/node/eventlog"
+	"reckon/test/wait"
 )
 
 // These tests use the node as everyone does: through the official client.
@@ -36,20 +37,22 @@ func startIn(t testing.TB, dir string) *running {
 }
 
 func stop(t testing.TB, n *Node) {
-	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), wait.Longest)
 	defer cancel()
 	if err := n.Close(ctx); err != nil {
 		t.Error(err)
 	}
 }
 
+// dial connects until the test's end. Where a node is killed under several callers each needs a client of its own: the official client blocks
+// every further call for ever once it has found no node for one.
 func dial(t testing.TB, connectionString string) *esdb.Client {
 	t.Helper()
 	config, err := esdb.ParseConnectionString(connectionString)
 	if err != nil {
 		t.Fatal(err)
 	}
-	config.Logger = esdb.NoopLogging()
+	config.Logger, config.KeepAliveTimeout = esdb.NoopLogging(), 10*time.Minute // a busy machine is no broken connection
 	client, err := esdb.NewClient(config)
 	if err != nil {
 		t.Fatal(err)
@@ -59,7 +62,7 @@ func dial(t testing.TB, connectionString string) *esdb.Client {
 }
 
 func testCtx(t testing.TB) context.Context {
-	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	ctx, cancel := context.WithTimeout(context.Background(), wait.Longest)
 	t.Cleanup(cancel)
 	return ctx
 }

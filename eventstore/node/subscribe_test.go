@@ -190,7 +190,7 @@ func TestSlowSubscriber(t *testing.T) {
 			continue
 		}
 		if e.EventAppeared == nil || e.EventAppeared.Event.EventNumber != uint64(i) {
-			t.Fatalf("event %d: got %+v", i, e)
+			t.Fatalf("event %d: got %+v, dropped %+v", i, e, e.SubscriptionDropped)
 		}
 		i++
 	}

@@ -468,16 +468,24 @@ func tooLarge(t *testing.T, o Opened) {
 }
 
 func contextEnds(t *testing.T, o Opened) {
-	ended, cancel := context.WithCancel(ctx(t))
+	cancelled, cancel := context.WithCancel(ctx(t))
 	cancel()
-	if _, err := o.Store.Append(ended, stream(), event.NoStream, notes("a")); !errors.Is(err, commands.ErrUnavailable) {
-		t.Errorf("append: %v, want commands.ErrUnavailable", err)
-	}
-	if _, err := o.Store.Read(ended, stream()); !errors.Is(err, commands.ErrUnavailable) {
-		t.Errorf("read: %v, want commands.ErrUnavailable", err)
-	}
-	if _, err := o.Store.ReadFrom(ended, stream(), 3, 1); !errors.Is(err, commands.ErrUnavailable) {
-		t.Errorf("read from a revision: %v, want commands.ErrUnavailable", err)
+	late, end := context.WithDeadline(ctx(t), time.Now().Add(-time.Second))
+	defer end()
+	for name, c := range map[string]struct {
+		ctx       context.Context
+		want, not error
+	}{
+		"cancelled": {cancelled, commands.ErrCancelled, commands.ErrUnavailable}, "late": {late, commands.ErrUnavailable, commands.ErrCancelled},
+	} {
+		_, appending := o.Store.Append(c.ctx, stream(), event.NoStream, notes("a"))
+		_, reading := o.Store.Read(c.ctx, stream())
+		_, readingFrom := o.Store.ReadFrom(c.ctx, stream(), 3, 1)
+		for what, err := range map[string]error{"append": appending, "read": reading, "read from a revision": readingFrom} {
+			if !errors.Is(err, c.want) || errors.Is(err, c.not) {
+				t.Errorf("%s, %s: %v, want %v", name, what, err, c.want)
+			}
+		}
 	}
 }
 

@@ -145,7 +145,7 @@ func (b *Bucket) Ready(ctx context.Context) error {
 	defer cancel()
 	exists, err := b.client.BucketExists(ctx, b.at.Name)
 	if err == nil && !exists {
-		err = fmt.Errorf("there is no bucket %s, or these credentials do not see it", b.at.Name)
+		err = &NoBucketError{b.at.Name}
 	}
 	return b.failed(ctx, err)
 }
@@ -260,6 +260,23 @@ func (b *Bucket) failed(ctx context.Context, err error) error {
 		return err
 	}
 	return &UnavailableError{err}
+}
+
+// NoBucketError means that the service answers and has no such bucket, or shows it to other credentials only.
+type NoBucketError struct{ Bucket string }
+
+func (e *NoBucketError) Error() string {
+	return fmt.Sprintf("there is no bucket %s, or these credentials do not see it", e.Bucket)
+}
+
+// IsRefused tells whether a bucket's service answers and refuses, so that waiting changes nothing: there is no such bucket, or the
+// credentials are not good for it.
+func IsRefused(err error) bool {
+	if _, none := errors.AsType[*NoBucketError](err); none {
+		return true
+	}
+	answer, answered := errors.AsType[minio.ErrorResponse](err)
+	return answered && (answer.StatusCode == http.StatusUnauthorized || answer.StatusCode == http.StatusForbidden || answer.StatusCode == http.StatusNotFound)
 }
 
 func isMissing(err error) bool {

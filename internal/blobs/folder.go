@@ -25,7 +25,7 @@ const abandonedAfter = time.Hour
 
 // OpenFolder opens or creates a folder and removes the temporary files that a crash left in it.
 func OpenFolder(root string) (*Folder, error) {
-	if err := os.MkdirAll(root, 0o700); err != nil {
+	if err := disk.MakeFolder(root); err != nil {
 		return nil, fmt.Errorf("blob folder: %w", err)
 	}
 	f := ExistingFolder(root)
@@ -87,12 +87,7 @@ func (f *Folder) renameDurably(temporary string, named event.Blob) error {
 		return err
 	}
 	folder := filepath.Dir(path)
-	switch err := os.Mkdir(folder, 0o700); {
-	case err == nil:
-		if err := syncFolder(f.root); err != nil {
-			return err
-		}
-	case !errors.Is(err, fs.ErrExist):
+	if err := disk.MakeFolder(folder); err != nil {
 		return fmt.Errorf("blob folder: %w", err)
 	}
 	// Renaming over an existing blob replaces it by the same bytes, and by a file of this moment.
@@ -165,11 +160,7 @@ func (f *Folder) path(b event.Blob) (string, error) {
 }
 
 func syncFolder(path string) error {
-	folder, err := os.Open(path)
-	if err != nil {
-		return fmt.Errorf("blob folder: %w", err)
-	}
-	if err := errors.Join(folder.Sync(), folder.Close()); err != nil {
+	if err := disk.SyncFolder(path); err != nil {
 		return fmt.Errorf("blob folder: %w", err)
 	}
 	return nil

@@ -57,6 +57,7 @@ type Serve struct {
 	Roles []Role `help:"What this process does." default:"api,project,run,react" enum:"api,project,run,react"`
 
 	Engine        string        `help:"Folder of the engine's Python environment, which the processes of a machine may share; default: engine in the data folder." placeholder:"DIR"`
+	Engines       []string      `help:"Engines that are asked where the first one has no answer or a wrong one, in order; none for the first alone." default:"giac,mpmath" enum:"giac,mpmath,none"`
 	EngineSandbox Sandbox       `help:"required, or off to run the engine without its walls." default:"required" enum:"required,off"`
 	Workers       int           `help:"Evaluations at a time, shared fairly between accounts, and as many checks; 0 for two per core." default:"0"`
 	SessionMemory int           `help:"Memory that all sessions may hold together in MiB; beyond it those that were not used for longest end. 0 for a quarter of the machine's." default:"0" placeholder:"MIB"`
@@ -67,6 +68,8 @@ type Serve struct {
 	StateAge          time.Duration `help:"How long the file of a state vector that a job asked for is kept." default:"24h"`
 	StateSpace        int           `help:"Space for such files in MiB; beyond it the oldest of the account with most are forgotten." default:"8192" placeholder:"MIB"`
 	StateSpaceAccount int           `help:"Space for those of one account in MiB, which also bounds one file; beyond it its oldest are forgotten." default:"2048" placeholder:"MIB"`
+
+	SecondKernel string `help:"A further kernel, asked about every proof that would be verified: nanoda, or a program that takes an export's path as its argument and answers by its exit status (0 accepts, 2 has no opinion, any other refuses); empty for none." placeholder:"PATH"`
 
 	ProofMemory int `help:"Memory of one proof check in MiB; beyond it the check is inconclusive." default:"2048" placeholder:"MIB"`
 

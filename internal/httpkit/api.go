@@ -13,6 +13,7 @@ import (
 	"net/url"
 	"reflect"
 	"runtime/debug"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -384,9 +385,25 @@ func (a *API) recordProblem(ctx context.Context, p *Problem) {
 	if a.settings.ObserveProblem != nil {
 		a.settings.ObserveProblem(p.Code)
 	}
-	if p.Status >= http.StatusInternalServerError && p.Code != Saturated.Code && ctx.Err() == nil {
-		a.settings.Logger.ErrorContext(ctx, "request failed", "request_id", p.RequestID, "code", p.Code, "detail", p.Detail, "cause", p.cause)
+	if level, logged := levelOf(p); logged && ctx.Err() == nil {
+		a.settings.Logger.Log(ctx, level, "request failed", "request_id", p.RequestID, "code", p.Code, "detail", p.Detail, "cause", p.cause)
 	}
+}
+
+// levelOf is the level at which a problem is logged: an error is for the service to mend, a warning for its operator. What a client sends, and
+// what is so by itself for a while or in a deployment, is neither.
+func levelOf(p *Problem) (level slog.Level, logged bool) {
+	switch {
+	case p.Status < http.StatusInternalServerError:
+		return 0, false
+	case slices.Contains([]string{Saturated.Code, NotYetLogged.Code, UnknownCoding.Code, UnsupportedHTTP.Code}, p.Code):
+		return 0, false
+	case p.Code == Unavailable.Code:
+		return slog.LevelWarn, true
+	case p.Code == NoElaboration.Code:
+		return slog.LevelInfo, true
+	}
+	return slog.LevelError, true
 }
 
 // SetRateLimit writes X-RateLimit-Limit, -Remaining and -Reset (Unix seconds, as GitHub's API has it).

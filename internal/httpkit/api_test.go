@@ -24,6 +24,7 @@ import (
 	"reckon/internal/httpserver"
 	"reckon/internal/httpserver/httpservertest"
 	"reckon/internal/ratelimit"
+	"reckon/test/wait"
 )
 
 // open lets everyone in, but for routes that ask for a credential and requests without one.
@@ -99,6 +100,8 @@ func serve(t *testing.T, settings httpkit.Settings) *httptest.Server {
 				panic("boom")
 			case "typed":
 				return nil, fmt.Errorf("outer: %w", errTyped)
+			case "cancelled":
+				return nil, fmt.Errorf("read: %w", context.Canceled)
 			case "deadline":
 				return nil, context.DeadlineExceeded
 			case "saturated":
@@ -418,6 +421,7 @@ func TestErrors(t *testing.T) {
 	if a.header.Get("Retry-After") != "2" {
 		t.Errorf("Retry-After %q", a.header.Get("Retry-After"))
 	}
+	ask(t, server, http.MethodGet, "/fail/cancelled", "").want(t, httpkit.Cancelled)
 	a = ask(t, server, http.MethodGet, "/fail/other", "")
 	a.want(t, httpkit.Internal)
 	if strings.Contains(a.body, "secret") {
@@ -427,6 +431,24 @@ func TestErrors(t *testing.T) {
 	a.want(t, httpkit.BudgetExhausted)
 	if a.problem.RunID == nil || *a.problem.RunID != 12 {
 		t.Errorf("%s", a.body)
+	}
+}
+
+// TestAPartThatWasCalledOffIsNotAway: what a part says to a request that nobody waits for is no outage.
+func TestAPartThatWasCalledOffIsNotAway(t *testing.T) {
+	t.Parallel()
+	gone, leave := context.WithCancel(t.Context())
+	away := httpkit.Unavailable.Problem("the event log is unavailable")
+	if got := httpkit.TranslateFor(gone, away, nil); got.Code != httpkit.Unavailable.Code {
+		t.Errorf("while it waits: %+v", got)
+	}
+	leave()
+	if got := httpkit.TranslateFor(gone, away, nil); got.Code != httpkit.Cancelled.Code {
+		t.Errorf("when it has gone: %+v", got)
+	}
+	taken := httpkit.EmailTaken.Problem("taken")
+	if got := httpkit.TranslateFor(gone, taken, nil); got != taken {
+		t.Errorf("a refusal: %+v", got)
 	}
 }
 
@@ -529,6 +551,30 @@ func TestUploadIsStreamedAndBounded(t *testing.T) {
 	}
 	ask(t, server, http.MethodPost, "/upload", strings.Repeat("x", 100_001)).want(t, httpkit.TooLarge)
 	ask(t, server, http.MethodPost, "/upload", strings.Repeat("x", 2_000_000)).want(t, httpkit.TooLarge)
+}
+
+// TestWhoStillSendsReadsTheRefusal: a client that reads nothing before it has sent all, at the pace of its line.
+func TestWhoStillSendsReadsTheRefusal(t *testing.T) {
+	t.Parallel()
+	server := serve(t, httpkit.Settings{})
+	const chunk, chunks = 1 << 20, 40
+	for _, form := range []struct{ head, before, after, end string }{
+		{head: fmt.Sprintf("Content-Length: %d", chunk*chunks)},
+		{"Transfer-Encoding: chunked", fmt.Sprintf("%x\r\n", chunk), "\r\n", "0\r\n\r\n"},
+	} {
+		conn := dialled(t, server, "POST /upload HTTP/1.1\r\nHost: x\r\nContent-Type: application/x-ndjson\r\n"+form.head+"\r\n\r\n")
+		for range chunks {
+			if _, err := io.WriteString(conn, form.before+strings.Repeat("x", chunk)+form.after); err != nil {
+				t.Fatalf("%s: %v", form.head, err)
+			}
+			wait.Pace(75 * time.Millisecond) // 3 s in all
+		}
+		_, _ = io.WriteString(conn, form.end)
+		response, err := http.ReadResponse(bufio.NewReader(conn), nil)
+		if err != nil || response.StatusCode != http.StatusRequestEntityTooLarge {
+			t.Errorf("%s: %v %v", form.head, response, err)
+		}
+	}
 }
 
 func TestExpectContinueIsAnsweredAtOnce(t *testing.T) {
@@ -700,16 +746,16 @@ func TestForwardedHeadersOfStrangers(t *testing.T) {
 	}
 }
 
-// TestOneRequestTooManyIsNoError: whoever asks a lot cannot fill the log; what is wrong with the service is in it.
+// TestOneRequestTooManyIsNoError: whoever asks a lot cannot fill the log; what is wrong with the service is in it, at the level of who mends it.
 func TestOneRequestTooManyIsNoError(t *testing.T) {
 	t.Parallel()
-	for id, lines := range map[string]int{"saturated": 0, "unavailable": 1, "other": 1} {
+	for id, level := range map[string]string{"saturated": "", "unavailable": "WARN", "other": "ERROR"} {
 		var log bytes.Buffer
 		server := serve(t, httpkit.Settings{Logger: slog.New(slog.NewTextHandler(&log, nil))})
 		ask(t, server, http.MethodGet, "/fail/"+id, "")
 		server.Close()
-		if strings.Count(log.String(), "request failed") != lines {
-			t.Errorf("%s: %q", id, log.String())
+		if said := log.String(); strings.Count(said, "request failed") != min(len(level), 1) || !strings.Contains(said, level) {
+			t.Errorf("%s: %q", id, said)
 		}
 	}
 }

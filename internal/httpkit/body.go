@@ -21,7 +21,7 @@ const (
 	maxPublicBytes = 64 << 10
 	// maxDrainBytes is how much of an oversized body is read and discarded, so that a
 	// client that is still sending receives its 413 instead of a reset connection.
-	maxDrainBytes = 8 << 20
+	maxDrainBytes = 64 << 20
 )
 
 // readJSON reads a JSON body of at most limitBytes, checks it with CheckJSON and returns

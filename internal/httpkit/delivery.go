@@ -31,13 +31,13 @@ func (a *API) authenticate(r *http.Request, rule access.Rule, errors []Mapping) 
 	ctx, err := a.settings.Authenticator.Authenticate(r, rule)
 	switch {
 	case err != nil:
-		return nil, nil, Translate(err, errors)
+		return nil, nil, TranslateFor(r.Context(), err, errors)
 	case rule.Who == access.Public:
 		return ctx, nil, nil
 	}
 	return ctx, &admission{at: at, again: func(ctx context.Context) *Problem {
 		if _, err := a.settings.Authenticator.Authenticate(r.WithContext(ctx), rule); err != nil {
-			return Translate(err, errors)
+			return TranslateFor(ctx, err, errors)
 		}
 		return nil
 	}}, nil

@@ -138,8 +138,8 @@ type Mapping struct {
 }
 
 // Translate returns the problem with which an error of a handler is answered: a *Problem
-// itself, an error in the table its kind, an error that names a part that is away 503, a
-// deadline or cancellation 503, and every other error 500 with its text in the log only.
+// itself, an error in the table its kind, one of a call that was cancelled Cancelled, an error that names a part that is away
+// or a deadline 503, and every other error 500 with its text in the log only.
 func Translate(err error, table []Mapping) *Problem {
 	if p, ok := errors.AsType[*Problem](err); ok {
 		return p
@@ -149,13 +149,30 @@ func Translate(err error, table []Mapping) *Problem {
 			return row.Kind.Problem("%s", row.Err.Error()).WithCause(err)
 		}
 	}
+	if errors.Is(err, context.Canceled) {
+		return nobodyWaits(err)
+	}
 	if a, ok := errors.AsType[away](err); ok {
 		return Unavailable.Problem("%s cannot be reached; try again in a moment", a.UnavailablePart()).WithCause(err)
 	}
-	if errors.Is(err, context.DeadlineExceeded) || errors.Is(err, context.Canceled) {
+	if errors.Is(err, context.DeadlineExceeded) {
 		return Unavailable.Problem("the request ran out of time; try again in a moment").WithCause(err)
 	}
 	return Internal.Problem("something went wrong here; it is in the log under this request_id").WithCause(err)
+}
+
+// TranslateFor is Translate for the request of a context: where nobody waits for the answer any more, a part that seems to be away may
+// only have been called off.
+func TranslateFor(ctx context.Context, err error, table []Mapping) *Problem {
+	p := Translate(err, table)
+	if p.Status == http.StatusServiceUnavailable && errors.Is(ctx.Err(), context.Canceled) {
+		return nobodyWaits(err)
+	}
+	return p
+}
+
+func nobodyWaits(err error) *Problem {
+	return Cancelled.Problem("the request was cancelled: nobody waits for its answer any more").WithCause(err)
 }
 
 // away is an error that names a part of the service that cannot be reached (database.UnavailableError).

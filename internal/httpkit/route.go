@@ -102,7 +102,7 @@ func Handle[I, O any](a *API, route Route, handler func(context.Context, *I) (*O
 		if err == nil {
 			return out, nil
 		}
-		problem := Translate(err, route.Errors)
+		problem := TranslateFor(ctx, err, route.Errors)
 		a.recordProblem(ctx, problem)
 		return nil, problem
 	})

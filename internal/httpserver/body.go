@@ -75,11 +75,14 @@ func (b *body) stopWaiting() (failed bool) {
 // setReadDeadline sets the connection's read deadline. Test recorders have none and return an error.
 func (b *body) setReadDeadline(t time.Time) { _ = b.control.SetReadDeadline(t) }
 
-// Discard reads up to most bytes of a refused body for at most DiscardWait, so that the
+// drainWait is how long a body that is too large may still arrive: its client has much in flight, and most begin to read only when they have sent it all.
+const drainWait = 10 * time.Second
+
+// Discard reads up to most bytes of a refused body for at most drainWait, so that the
 // client receives the answer instead of a reset connection.
 func Discard(r io.Reader, most int64) {
-	if b, ok := r.(*body); ok {
-		_ = b.stopWaiting()
+	if b, ok := r.(*body); ok && !b.stopWaiting() {
+		b.setReadDeadline(time.Now().Add(drainWait))
 	}
 	_, _ = io.CopyN(io.Discard, r, most) // what does not come is not missed
 }

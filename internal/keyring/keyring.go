@@ -18,6 +18,7 @@ import (
 
 	"reckon/domain/keys"
 	"reckon/domain/receipt"
+	"reckon/internal/disk"
 	"reckon/internal/private"
 )
 
@@ -26,7 +27,7 @@ type Ring struct{ folder string }
 
 // Open makes the folder if it is missing.
 func Open(folder string) (Ring, error) {
-	if err := os.MkdirAll(folder, 0o700); err != nil {
+	if err := disk.MakeFolder(folder); err != nil {
 		return Ring{}, fmt.Errorf("folder of signing keys: %w", err)
 	}
 	return Ring{folder: folder}, nil

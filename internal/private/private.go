@@ -18,6 +18,8 @@ import (
 	"slices"
 	"strings"
 	"syscall"
+
+	"reckon/internal/disk"
 )
 
 // RestrictUmask sets the umask to 077: files that this process and its children create are
@@ -31,11 +33,10 @@ type FolderError struct{ Path, Why string }
 func (e *FolderError) Error() string { return fmt.Sprintf("%s %s", e.Path, e.Why) }
 
 const (
-	othersAny     = 0o077
-	othersWrite   = 0o022
-	mostLinks     = 40 // as Linux follows
-	privateFolder = 0o700
-	privateFile   = 0o600
+	othersAny   = 0o077
+	othersWrite = 0o022
+	mostLinks   = 40 // as Linux follows
+	privateFile = 0o600
 )
 
 // MakeFolder creates a folder with mode 0700, and the missing ones above it. An existing
@@ -45,7 +46,7 @@ func MakeFolder(path string, logger *slog.Logger) error {
 	if err := CheckFolder(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
-	if err := os.MkdirAll(path, privateFolder); err != nil {
+	if err := disk.MakeFolder(path); err != nil {
 		return err
 	}
 	real, err := resolve(path)

@@ -4,6 +4,8 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+
+	"reckon/internal/disk"
 )
 
 // ReplaceFile replaces a file, or makes it, as a whole and readable by its owner only. It is on the disk when it returns; of several
@@ -21,9 +23,5 @@ func ReplaceFile(path string, content []byte) error {
 	if err != nil {
 		return errors.Join(err, os.Remove(file.Name()))
 	}
-	opened, err := os.Open(folder)
-	if err != nil {
-		return err
-	}
-	return errors.Join(opened.Sync(), opened.Close())
+	return disk.SyncFolder(folder)
 }

@@ -17,6 +17,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"reckon/internal/disk"
 )
 
 // HeadBytes begin every file and do not count towards the limits: amplitudes are powers of two in bytes, and with the heads of their files
@@ -89,7 +91,7 @@ type Folder struct {
 
 // Open opens or creates a folder. It forgets nothing: Run and Create do.
 func Open(root string, limits Limits, now func() time.Time, logger *slog.Logger) (*Folder, error) {
-	if err := os.MkdirAll(root, 0o700); err != nil {
+	if err := disk.MakeFolder(root); err != nil {
 		return nil, fmt.Errorf("folder of state vectors: %w", err)
 	}
 	return &Folder{root: root, limits: limits, now: now, logger: logger}, nil
@@ -141,7 +143,7 @@ func (f *Folder) Create(account, job string, bytes int64) (w *File, err error) {
 		if err := f.makeRoom(account, counted(bytes)); err != nil {
 			return err
 		}
-		if err := os.MkdirAll(filepath.Join(f.root, account), 0o700); err != nil {
+		if err := disk.MakeFolder(filepath.Join(f.root, account)); err != nil {
 			return err
 		}
 		var err error

@@ -14,9 +14,10 @@ import (
 
 // pythonLicences are those of the packages that the engine's environment is made of (docs/licences.md). They are fetched
 // by the operator's own package client and no part of the binary.
-var pythonLicences = map[string]string{"woxi": "AGPL-3.0-only", "python-flint": "MIT AND LGPL-3.0-or-later"}
+var pythonLicences = map[string]string{"woxi": "AGPL-3.0-only", "python-flint": "MIT AND LGPL-3.0-or-later", "passagemath-giac": "GPL-2.0-or-later AND GPL-3.0-or-later", "mpmath": "BSD-3-Clause"}
 
-const requirementsFile = "runners/engine/requirements.txt"
+// requirementsFiles pin the packages of the engines and of the checker.
+var requirementsFiles = []string{"runners/engine/requirements.txt", "runners/engine/giac/requirements.txt", "runners/engine/numerics/requirements.txt"}
 
 // sbom lists the parts as CycloneDX 1.6 in JSON. The same parts give the same bytes.
 func sbom(root, revision string, parts []part) ([]byte, error) {
@@ -79,8 +80,19 @@ var (
 	hash   = regexp.MustCompile(`[0-9a-f]{64}`)
 )
 
-// pythonPackages are those of the engine's environment, with the hashes of the files that may be installed.
-func pythonPackages(root string) ([]cyclonedx.Component, error) {
+// pythonPackages are those of the engines' environments, with the hashes of the files that may be installed.
+func pythonPackages(root string) (all []cyclonedx.Component, err error) {
+	for _, file := range requirementsFiles {
+		list, err := packagesOf(root, file)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, list...)
+	}
+	return all, nil
+}
+
+func packagesOf(root, requirementsFile string) ([]cyclonedx.Component, error) {
 	content, err := os.ReadFile(filepath.Join(root, requirementsFile))
 	if err != nil {
 		return nil, err

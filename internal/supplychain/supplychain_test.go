@@ -70,12 +70,12 @@ func TestWhatGoesAlong(t *testing.T) {
 			t.Errorf("%s has no hash", c.PackageURL)
 		}
 	}
-	for _, want := range []string{"pkg:pypi/woxi@", "pkg:pypi/python-flint@", "pkg:golang/google.golang.org/grpc@v", "pkg:golang/std", "pkg:generic/domain/lean/statement"} {
+	for _, want := range []string{"pkg:pypi/woxi@", "pkg:pypi/python-flint@", "pkg:pypi/passagemath-giac@", "pkg:pypi/mpmath@", "pkg:golang/google.golang.org/grpc@v", "pkg:golang/std", "pkg:generic/domain/lean/statement"} {
 		if !slices.ContainsFunc(names, func(name string) bool { return strings.HasPrefix(name, want) }) {
 			t.Errorf("no %s", want)
 		}
 	}
-	if len(names) != len(parts)+2 {
+	if len(names) != len(parts)+len(pythonLicences) {
 		t.Errorf("%d components of %d parts", len(names), len(parts))
 	}
 }

@@ -32,7 +32,7 @@ type Declaration struct {
 var Declared = []Declaration{
 	{"reckon_build_info", Gauge, "Always 1; the build is the label.", []string{"build"}, everywhere + ", reckon node"},
 	{"reckon_ready", Gauge, "1 while /readyz is 200, else 0.", nil, everywhere + ", reckon node"},
-	{"reckon_dependency_up", Gauge, "1 while the dependency answers as it should, else 0: eventstore, database, identity, blobs, signing_key. projections and parked events are 0 where how the read models and reactions are is not known, and absent while it is.", []string{"dependency"}, everywhere},
+	{"reckon_dependency_up", Gauge, "1 while the dependency answers as it should, else 0: eventstore, database, identity, blobs, and in a process with an engine signing_key, engine, checker, proof_kernel, temporary_files. projections and parked events are 0 where how the read models and reactions are is not known, and absent while it is.", []string{"dependency"}, everywhere},
 	{"reckon_part_up", Gauge, "1 while the part of the process that works in the background runs, else 0.", []string{"part"}, everywhere},
 	{"reckon_part_restarts_total", Counter, "How often the part was begun again since the process started.", []string{"part"}, everywhere},
 	{"reckon_collect_failed_total", Counter, "Scrapes in which these figures could not be read, and were left out.", []string{"figures"}, everywhere},
@@ -50,12 +50,14 @@ var Declared = []Declaration{
 
 	{"reckon_transparency_leaves", Gauge, "Leaves of the transparency log: receipts and certificates.", nil, everywhere},
 	{"reckon_transparency_leaves_served", Gauge, "Leaves that the served checkpoint covers. It follows the other within some times of --checkpoint-interval, or something is wrong: no key, no quorum of witnesses, a log that was rolled back.", nil, everywhere},
+	{"reckon_transparency_conflict", Gauge, "1 while a witness that is named with --witness has cosigned another history of this log, or a later state of it, than the last checkpoint: no checkpoint is signed then; else 0.", nil, "a server that holds the signing keys"},
 	{"reckon_transparency_failing", Gauge, "1 while the last checkpoint could not be signed or a witness did not cosign it: no key, a log that was rolled back, no file signed-tree, a witness that is away; else 0. Also without new receipts.", nil, "a server that holds the signing keys"},
 
 	{"reckon_jobs_waiting", Gauge, "Jobs in the queue that no runner has, by kind. It counts the whole installation, as the next two do: any process may be asked.", []string{"kind"}, everywhere},
 	{"reckon_jobs_running", Gauge, "Jobs that a runner has claimed.", []string{"kind"}, everywhere},
 	{"reckon_jobs_oldest_waiting_seconds", Gauge, "Time since the oldest job in the queue was submitted; 0 without one.", nil, everywhere},
-	{"reckon_job_seconds", Histogram, "Time from the claim of a job to the end of the attempt in this process: succeeded, failed, timeout, released (handed back), abandoned (it could not be run here), superseded (cancelled, or another attempt's) or unreported (the log did not take it).", []string{"kind", "outcome"}, whereEval},
+	{"reckon_job_seconds", Histogram, "Time from the claim of a job to the end of the attempt in this process: succeeded, failed, timeout, released (handed back by a process that stops), untried (it could not be tried here, and goes back with its attempt), interrupted (the process was cut off), abandoned (its work ended the attempt), superseded (cancelled, or another attempt's) or unreported (the log did not take it).", []string{"kind", "outcome"}, whereEval},
+	{"reckon_kernel_answers_total", Counter, "What the kernels say of the exports of proof jobs that ended here (docs/proofs.md#kernels): reckon is the first, plain the second, asked for what the first accepts and nothing else speaks against, program the operator's. plain or program with refused is a disagreement of kernels.", []string{"kernel", "answer"}, whereEval},
 	{"reckon_runner_slots", Gauge, "Jobs that this process may run at a time.", nil, whereEval},
 	{"reckon_runner_running", Gauge, "Jobs that this process runs.", nil, whereEval},
 	{"reckon_heartbeat_age_seconds", Gauge, "Time since the last heartbeat was written; 0 while none is needed, because nothing is held or nobody could read it.", nil, whereEval},

@@ -23,6 +23,7 @@ type Metrics struct {
 	events   *prometheus.CounterVec
 	unsigned prometheus.Counter
 	jobs     *prometheus.HistogramVec
+	kernels  *prometheus.CounterVec
 }
 
 // NewMetrics returns a registry with the Go runtime, the process and its build.
@@ -33,22 +34,54 @@ func NewMetrics(build string) *Metrics {
 	return m
 }
 
-// MeasureServer adds what is counted in every server of the service.
-func (m *Metrics) MeasureServer() {
+// MeasureServer adds what is counted in every server of the service. Of all names of events, and of all results of appends, there is a
+// series from the beginning: a counter that is born with the first incident has not increased (Prometheus, rate() and increase()).
+func (m *Metrics) MeasureServer(events, results []string) {
 	m.appends = m.histogram("reckon_append_seconds", []float64{.0005, .001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 5, 30})
 	m.events = m.counter("reckon_events_appended_total")
 	m.unsigned = m.counter("reckon_receipts_unsigned_total").WithLabelValues()
+	for _, name := range events {
+		m.events.WithLabelValues(name)
+	}
+	for _, result := range results {
+		m.appends.WithLabelValues(result)
+	}
 }
 
-// MeasureAPI adds what is counted of HTTP requests.
-func (m *Metrics) MeasureAPI() {
+// MeasureAPI adds what is counted of HTTP requests; of problems of these codes there is a series from the beginning.
+func (m *Metrics) MeasureAPI(codes []string) {
 	m.requests = m.histogram("reckon_http_request_seconds", []float64{.001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10, 30})
 	m.problems = m.counter("reckon_http_problems_total")
+	for _, code := range codes {
+		m.problems.WithLabelValues(code)
+	}
 }
 
-// MeasureRunner adds what is counted of jobs that this process runs.
-func (m *Metrics) MeasureRunner() {
+// MeasureRunner adds what is counted of jobs that this process runs; of these kinds and outcomes there is a series from the beginning.
+func (m *Metrics) MeasureRunner(kinds, outcomes []string) {
 	m.jobs = m.histogram("reckon_job_seconds", []float64{.01, .05, .1, .5, 1, 5, 10, 30, 60, 300, 900, 3600})
+	m.kernels = m.counter("reckon_kernel_answers_total")
+	for _, kernel := range KernelLabels { // from 0 on: an alert on the increase of a series sees no increase where the series begins
+		for _, answer := range []string{"accepted", "refused", "out_of_budget", "undecided"} {
+			m.kernels.WithLabelValues(kernel, answer)
+		}
+	}
+	for _, kind := range kinds {
+		for _, outcome := range outcomes {
+			m.jobs.WithLabelValues(kind, outcome)
+		}
+	}
+}
+
+// KernelLabels are the values of the label kernel: the first, the second, and any program of the operator's.
+var KernelLabels = []string{"reckon", "plain", "program"}
+
+// CountKernelAnswer counts what a kernel says of an export; any name but the first two is the operator's program.
+func (m *Metrics) CountKernelAnswer(kernel, answer string) {
+	if !slices.Contains(KernelLabels, kernel) {
+		kernel = KernelLabels[len(KernelLabels)-1]
+	}
+	m.kernels.WithLabelValues(kernel, answer).Inc()
 }
 
 // ObserveRequest is httpkit.Settings.Observe. Method and route have few values:

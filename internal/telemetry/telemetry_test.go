@@ -33,9 +33,9 @@ func TestLogger(t *testing.T) {
 
 func TestMetrics(t *testing.T) {
 	m := telemetry.NewMetrics("abc")
-	m.MeasureServer()
-	m.MeasureAPI()
-	m.MeasureRunner()
+	m.MeasureServer([]string{"job.lost", "job.queued"}, []string{telemetry.AppendOK, "refused"})
+	m.MeasureAPI([]string{"saturated"})
+	m.MeasureRunner([]string{"evaluate"}, []string{"succeeded", "abandoned"})
 	m.ObserveProblem("rate_limited")
 	m.ObserveAppend([]string{"job.lost"}, telemetry.AppendOK, time.Millisecond)
 	m.ObserveAppend([]string{"job.lost"}, "conflict", time.Millisecond)
@@ -73,6 +73,8 @@ func TestMetrics(t *testing.T) {
 		`reckon_http_request_seconds_count{method="",route="none",status="404"} 2`,
 		`reckon_build_info{build="abc"} 1`, "go_goroutines", `reckon_http_problems_total{code="rate_limited"} 1`, `reckon_events_appended_total{event="job.lost"} 1`,
 		`reckon_append_seconds_count{result="conflict"} 1`, "reckon_receipts_unsigned_total 1", `reckon_job_seconds_count{kind="evaluate",outcome="succeeded"} 1`,
+		`reckon_events_appended_total{event="job.queued"} 0`, `reckon_append_seconds_count{result="refused"} 0`, `reckon_http_problems_total{code="saturated"} 0`,
+		`reckon_job_seconds_count{kind="evaluate",outcome="abandoned"} 0`, // from the beginning
 		`reckon_part_restarts_total{part="p"} 3`, "# TYPE reckon_part_restarts_total counter", "reckon_ready 1", `reckon_collect_failed_total{figures="away"} 1`,
 	} {
 		if !strings.Contains(string(body), want) {

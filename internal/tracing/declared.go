@@ -67,7 +67,7 @@ var Declared = []Declaration{
 	{Judge, "judge", trace.SpanKindInternal, []Key{Kernel, Verdict}, "the same", "The Lean kernel's check of an export, or without the kernel the reading of one, in a process of its own."},
 	{Forward, "forward", trace.SpanKindClient, nil, "a request", "An evaluation that another process owns the session of, until its answer."},
 	{Owner, "forwarded", trace.SpanKindServer, nil, "`forward`, of the other process", "The same in the process that owns the session."},
-	{Job, "job evaluate", trace.SpanKindConsumer, []Key{JobID, JobKind, Attempt, Outcome}, "what queued the job", "An attempt at a job, from its claim to its end or its return to the queue; outcomes as those of `reckon_job_seconds`, and `not_claimed`: another runner was first, or the log was away. Failed: `abandoned` and `unreported`."},
+	{Job, "job evaluate", trace.SpanKindConsumer, []Key{JobID, JobKind, Attempt, Outcome}, "what queued the job", "An attempt at a job, from its claim to its end or its return to the queue; outcomes as those of `reckon_job_seconds`, and `not_claimed`: another runner was first, or the log was away. Failed: `untried`, `abandoned` and `unreported`."},
 	{React, "react publish_outcome", trace.SpanKindConsumer, []Key{Reaction, EventName}, "what appended the event", "One attempt of a reaction at one event. Failed: it is tried again, and parked in the end."},
 	{Project, "project jobs", trace.SpanKindConsumer, []Key{Projection, ProjectionVersion, Events}, "nothing; linked to what appended its events", "The transaction in which a read model applies a batch of new events. What it applies again while it is built anew has none."},
 }

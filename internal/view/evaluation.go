@@ -20,6 +20,7 @@ type Evaluation struct {
 	// Suggestions say what the expression was probably meant to be.
 	Suggestions  []httpkit.Suggestion `json:"suggestions" doc:"What parts of the expression were probably meant to be, when they look like slips (sin(x) is a product); the expression was evaluated as given"`
 	Verification *Verification        `json:"verification" doc:"The automatic check, when a rule covers the expression and reached a verdict; null means that nothing was learned"`
+	Engines      []run.Asked          `json:"engines,omitempty" doc:"What became of asking each engine, in order, when the first one had no answer or a refuted one; absent when it was the only one asked"`
 }
 
 // Verification is a check that reached a verdict (interface §2.3).
@@ -48,7 +49,7 @@ func EvaluationOf(e run.Evaluated, result, stdout string, suggestions []slips.Su
 	receiptURL := ReceiptPath(e.RunID)
 	v := Evaluation{
 		Result: result, Status: e.Status, ExecutionTimeMS: e.ExecutionMS, RunID: &e.RunID, ReceiptURL: &receiptURL,
-		Stdout: NullIfEmpty(stdout), Warnings: e.Warnings, Suggestions: SuggestionsOf(suggestions), Verification: VerificationOf(e.Check),
+		Stdout: NullIfEmpty(stdout), Warnings: e.Warnings, Suggestions: SuggestionsOf(suggestions), Verification: VerificationOf(e.Check), Engines: e.Asked,
 	}
 	if v.Warnings == nil {
 		v.Warnings = []string{}

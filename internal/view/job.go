@@ -1,6 +1,7 @@
 package view
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 
@@ -16,7 +17,7 @@ import (
 type Job struct {
 	JobID         string              `json:"job_id" format:"uuid" doc:"Id of the job"`
 	Kind          job.Kind            `json:"kind" enum:"@job_kinds" doc:"What the job does"`
-	Status        job.Status          `json:"status" enum:"@job_statuses" doc:"How the job stands. timeout: it ran past its budget. lost: its runner stopped reporting and no attempt was left"`
+	Status        job.Status          `json:"status" enum:"@job_statuses" doc:"How the job stands. timeout: it ran past its budget. lost: it is not tried again, and error says why"`
 	Position      int                 `json:"position,omitempty" minimum:"1" doc:"Place in the queue while queued: 1 is next. Left out for the moments in which the queue does not know the job yet"`
 	CreatedAt     string              `json:"created_at" format:"date-time" doc:"When the job was submitted: RFC 3339, UTC, milliseconds"`
 	StartedAt     *string             `json:"started_at" format:"date-time" doc:"When the present or last attempt began: RFC 3339, UTC, milliseconds; null while queued"`
@@ -26,7 +27,8 @@ type Job struct {
 	SessionID     string              `json:"session_id,omitempty" doc:"The session it runs in; left out when it runs in none"`
 	RunID         int64               `json:"run_id,omitempty" minimum:"1" maximum:"9007199254740991" doc:"Id of the run the job wrote; left out until it has"`
 	Output        *string             `json:"output,omitempty" doc:"Rendered result; left out until the job has one"`
-	Error         *string             `json:"error" doc:"Why the job failed; null when it did not"`
+	Error         *string             `json:"error" doc:"Why the job failed or was lost, and whether its slot was returned; null when it did not and was not"`
+	Note          string              `json:"note,omitempty" doc:"Why a queued job waits although a runner had it: what it could not be tried for, and when it is tried again. Left out otherwise"`
 	Result        *httpkit.JSONObject `json:"result,omitempty" doc:"Structured result, once the job has one. @job_results"`
 	CertificateID string              `json:"certificate_id,omitempty" format:"uuid" doc:"Proof jobs: the certificate, once issued"`
 	// Submitted and SubmittedRemoved are there where they were asked for.
@@ -79,9 +81,10 @@ func (v Jobs) View(ctx context.Context, s job.State) (Job, error) {
 	q := s.Queued
 	j := Job{
 		JobID: q.JobID, Kind: q.Kind, Status: s.Status, CreatedAt: q.SubmittedAt, FinishedAt: NullIfEmpty(s.FinishedAt),
-		TimeoutMS: q.TimeoutMS, Attempt: s.Attempt, SessionID: q.SessionID, Error: FailureText(s.Status, s.Outcome.Error),
+		TimeoutMS: q.TimeoutMS, Attempt: s.Attempt, SessionID: q.SessionID, Error: FailureText(s.Status, cmp.Or(s.Outcome.Error, s.Why.Words(s.Lacked))),
 	}
 	if s.Status == job.Queued {
+		j.Note = s.Words()
 		j.Position = v.PlaceInQueue(ctx, q.Account, q.JobID)
 		return j, nil
 	}
@@ -124,7 +127,7 @@ func (j *Job) SetPublished(runID int64, certificateID string) {
 
 // FailureText is the error of a job: nil when it did not fail.
 func FailureText(status job.Status, text string) *string {
-	if status == job.Lost {
+	if status == job.Lost && text == "" {
 		text = "the runner of the job stopped reporting, and no attempt was left"
 	}
 	return NullIfEmpty(text)

@@ -45,23 +45,21 @@ func NewClient(peers []Peer, prove func(ctx context.Context, older, size int64, 
 	}}
 }
 
-// AheadError means that a witness has cosigned a larger tree of this log than the log has: the log was rolled back, or another one
-// signs with its name and key.
-type AheadError struct {
-	Witness    string
-	Size, Here int64
+// Names are the names of the witnesses.
+func (c *Client) Names() []string {
+	names := make([]string, len(c.Peers))
+	for i, p := range c.Peers {
+		names[i] = p.Key.name
+	}
+	return names
 }
 
-func (e *AheadError) Error() string {
-	return fmt.Sprintf("witness %s has cosigned a tree of %d leaves of this log, which has %d: the log was restored to an earlier state, or a second one signs with its keys", e.Witness, e.Size, e.Here)
-}
-
-// Cosign asks all witnesses that have not cosigned the last checkpoint, at once. The error joins those of the witnesses that failed;
-// the lines of the others hold all the same.
-func (c *Client) Cosign(ctx context.Context, state transparency.State) ([]string, error) {
+// Cosign asks all witnesses that have not cosigned the last checkpoint, at once. The conflicts are those of witnesses that have cosigned
+// something else of this log. The error joins those of the witnesses that failed; what the others said holds all the same.
+func (c *Client) Cosign(ctx context.Context, state transparency.State) (lines []string, conflicts []transparency.Conflicted, err error) {
 	signed, err := state.Last.Note(nil)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	var asked []Peer
 	for _, p := range c.Peers {
@@ -69,7 +67,8 @@ func (c *Client) Cosign(ctx context.Context, state transparency.State) ([]string
 			asked = append(asked, p)
 		}
 	}
-	lines, failed := make([]string, len(asked)), make([]error, len(asked))
+	lines = make([]string, len(asked))
+	failed := make([]error, len(asked))
 	var all sync.WaitGroup
 	for i, p := range asked {
 		all.Go(func() {
@@ -79,10 +78,15 @@ func (c *Client) Cosign(ctx context.Context, state transparency.State) ([]string
 		})
 	}
 	all.Wait()
-	return slices.DeleteFunc(lines, func(line string) bool { return line == "" }), errors.Join(failed...)
+	for i, err := range failed {
+		if conflict, is := errors.AsType[*transparency.ConflictError](err); is {
+			conflicts, failed[i] = append(conflicts, conflict.Conflicted), nil
+		}
+	}
+	return slices.DeleteFunc(lines, func(line string) bool { return line == "" }), conflicts, errors.Join(failed...)
 }
 
-// ask has one witness cosign a checkpoint, and returns its verified line.
+// ask has one witness cosign a checkpoint, and returns its verified line, or a *transparency.ConflictError.
 func (c *Client) ask(ctx context.Context, p Peer, checkpoint transparency.Signed, signed string) (string, error) {
 	ctx, cancel := context.WithTimeout(ctx, askTimeout)
 	defer cancel()
@@ -99,6 +103,9 @@ func (c *Client) ask(ctx context.Context, p Peer, checkpoint transparency.Signed
 			return "", err
 		}
 		size := checkpoint.Size
+		conflict := func(how transparency.Conflict, held int64) error {
+			return &transparency.ConflictError{Conflicted: transparency.Conflicted{Size: checkpoint.Size, Root: checkpoint.Root, Witness: p.Key.name, Conflict: how, Held: held}}
+		}
 		switch status {
 		case http.StatusOK:
 			line, err := lineOf(p.Key, signed, answer)
@@ -109,13 +116,20 @@ func (c *Client) ask(ctx context.Context, p Peer, checkpoint transparency.Signed
 			return line, nil
 		case http.StatusConflict:
 			size, err = strconv.ParseInt(strings.TrimSuffix(answer, "\n"), 10, 64)
-			if err != nil || size < 0 || size == older {
+			switch {
+			case err == nil && size == older && size == checkpoint.Size:
+				return "", conflict(transparency.OtherHistory, size)
+			case err != nil || size < 0 || size == older:
 				return "", fmt.Errorf("it answers 409 to size %d with %.100q", older, answer)
-			}
-			if size > checkpoint.Size {
-				return "", &AheadError{p.Key.name, size, checkpoint.Size}
+			case size > checkpoint.Size:
+				return "", conflict(transparency.Ahead, size)
 			}
 			c.learn(p, size)
+		case http.StatusUnprocessableEntity: // of a proof from nothing it says nothing
+			if older > 0 {
+				return "", conflict(transparency.OtherHistory, older)
+			}
+			return "", fmt.Errorf("it answers 422 to the first checkpoint: %.200q", answer)
 		case http.StatusForbidden:
 			return "", fmt.Errorf("it answers 403: %.200q. Give it every key of /.well-known/transparency-log.json", answer)
 		default:

@@ -118,9 +118,12 @@ func TestBothEnds(t *testing.T) {
 	var h history
 	client := witness.NewClient([]witness.Peer{peer}, h.prove)
 	cosign := func(client *witness.Client, h *history) error {
-		lines, err := client.Cosign(t.Context(), h.state)
+		lines, conflicts, err := client.Cosign(t.Context(), h.state)
 		if err != nil {
 			return err
+		}
+		if len(conflicts) > 0 {
+			return &transparency.ConflictError{Conflicted: conflicts[0]}
 		}
 		if len(lines) != 1 {
 			t.Fatalf("%q", lines)
@@ -138,7 +141,7 @@ func TestBothEnds(t *testing.T) {
 		}
 		// A checkpoint that the witness has cosigned is not asked for again.
 		h.state = transparency.Decider.FoldFrom(h.state, []event.Event{transparency.Cosigned{Size: h.state.Last.Size, Root: h.state.Last.Root, Cosignatures: lines}})
-		again, err := client.Cosign(t.Context(), h.state)
+		again, _, err := client.Cosign(t.Context(), h.state)
 		if len(again) > 0 {
 			t.Errorf("asked again: %q", again)
 		}
@@ -165,21 +168,22 @@ func TestBothEnds(t *testing.T) {
 		t.Errorf("the witness shows %q", kept)
 	}
 
-	var other history
+	// Who shows another history, or an earlier state, is told so: it is no outage of the witness.
+	contradicts := func(h *history, how transparency.Conflict) {
+		t.Helper()
+		want := transparency.Conflicted{Size: h.state.Last.Size, Root: h.state.Last.Root, Witness: name, Conflict: how, Held: 310}
+		var conflict *transparency.ConflictError
+		if err := cosign(witness.NewClient([]witness.Peer{peer}, h.prove), h); !errors.As(err, &conflict) || conflict.Conflicted != want {
+			t.Errorf("%v, want %+v", err, want)
+		}
+	}
+	var other, shorter history
 	other.grow(t, 310, "another")
-	if err := cosign(witness.NewClient([]witness.Peer{peer}, other.prove), &other); err == nil || !strings.Contains(err.Error(), "422") {
-		t.Errorf("another history of the same size: %v", err)
-	}
+	contradicts(&other, transparency.OtherHistory)
 	other.grow(t, 5, "another")
-	if err := cosign(witness.NewClient([]witness.Peer{peer}, other.prove), &other); err == nil || !strings.Contains(err.Error(), "422") {
-		t.Errorf("another history, longer: %v", err)
-	}
-	var shorter history
+	contradicts(&other, transparency.OtherHistory)
 	shorter.grow(t, 100, "")
-	var ahead *witness.AheadError
-	if err := cosign(witness.NewClient([]witness.Peer{peer}, shorter.prove), &shorter); !errors.As(err, &ahead) || ahead.Size != 310 || ahead.Here != 100 {
-		t.Errorf("an earlier state: %v", err)
-	}
+	contradicts(&shorter, transparency.Ahead)
 	if again := get(t, server.URL+"/"+hashOf(origin)+"/checkpoint"); again != kept {
 		t.Errorf("refusals changed what is kept: %q", again)
 	}
@@ -440,6 +444,7 @@ func TestWitnessesThatFail(t *testing.T) {
 			w.WriteHeader(http.StatusConflict)
 			_, _ = io.WriteString(w, "x\n")
 		},
+		"422 to the first": func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusUnprocessableEntity) },
 		"elsewhere": func(w http.ResponseWriter, r *http.Request) {
 			http.Redirect(w, r, good.URL, http.StatusTemporaryRedirect)
 		},
@@ -454,8 +459,8 @@ func TestWitnessesThatFail(t *testing.T) {
 				t.Fatal(err)
 			}
 			client := witness.NewClient([]witness.Peer{{Key: key, URL: bad.URL}, {Key: verifierOf(t, s), URL: good.URL}}, h.prove)
-			lines, err := client.Cosign(t.Context(), h.state)
-			if err == nil || !strings.Contains(err.Error(), "witness.example/2") || len(lines) != 1 || transparency.Cosigner(lines[0]) != "witness.example/1" {
+			lines, conflicts, err := client.Cosign(t.Context(), h.state)
+			if err == nil || len(conflicts) > 0 || !strings.Contains(err.Error(), "witness.example/2") || len(lines) != 1 || transparency.Cosigner(lines[0]) != "witness.example/1" {
 				t.Errorf("%q, %v", lines, err)
 			}
 		})
@@ -526,19 +531,17 @@ func TestAnotherImplementation(t *testing.T) {
 			client = witness.NewClient([]witness.Peer{peer}, h.prove)
 		}
 		h.grow(t, leaves, "")
-		if lines, err := client.Cosign(t.Context(), h.state); err != nil || len(lines) != 1 {
+		if lines, _, err := client.Cosign(t.Context(), h.state); err != nil || len(lines) != 1 {
 			t.Fatalf("%q, %v", lines, err)
 		}
 	}
-	var other history
+	var other, shorter history
 	other.grow(t, 400, "another")
-	if lines, err := witness.NewClient([]witness.Peer{peer}, other.prove).Cosign(t.Context(), other.state); err == nil {
-		t.Errorf("a second history is cosigned: %q", lines)
+	if lines, conflicts, err := witness.NewClient([]witness.Peer{peer}, other.prove).Cosign(t.Context(), other.state); len(lines) > 0 || len(conflicts) != 1 || conflicts[0].Conflict != transparency.OtherHistory {
+		t.Errorf("a second history: %q, %+v, %v", lines, conflicts, err)
 	}
-	var ahead *witness.AheadError
-	var shorter history
 	shorter.grow(t, 100, "")
-	if _, err := witness.NewClient([]witness.Peer{peer}, shorter.prove).Cosign(t.Context(), shorter.state); !errors.As(err, &ahead) {
-		t.Errorf("an earlier state: %v", err)
+	if _, conflicts, err := witness.NewClient([]witness.Peer{peer}, shorter.prove).Cosign(t.Context(), shorter.state); len(conflicts) != 1 || conflicts[0].Conflict != transparency.Ahead {
+		t.Errorf("an earlier state: %+v, %v", conflicts, err)
 	}
 }

@@ -44,7 +44,7 @@ func TestBooks(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, statement := range []string{
-			`INSERT INTO projection_state (name, version, log_id, position, prepare, phase, reason, tables) VALUES ('history', 2, '` + booksLog + `', 3, 3, 'running', '', 'history_v2'), ('old', 1, '` + booksLog + `', 2, 2, 'paused', 'on request', 'old_v1')`,
+			`INSERT INTO projection_state (name, version, log_id, position, prepare, phase, reason, tables) VALUES ('history', 2, '` + booksLog + `', 3, 3, 'running', '', 'history_v3'), ('old', 1, '` + booksLog + `', 2, 2, 'paused', 'on request', 'old_v1')`,
 			`INSERT INTO projection_parked (name, version, stream, revision, position, event_id, event_name, reason, parked_at) VALUES ('history', 2, 'run-7', 1, 3, '` + item.ID + `', 'run.evaluated', 'r', '2026-08-01 12:00:00.25+00:00')`,
 			`INSERT INTO projection_writers (name, version, process, seen, quiet) VALUES ('history', 2, 'p', 1785585600.5, false)`,
 		} {
@@ -65,7 +65,7 @@ func TestBooks(t *testing.T) {
 					return nil, false
 				}
 			}
-			b, err := readBooks(ctx, tx, map[string]string{"history 2": "history_v2"})
+			b, err := readBooks(ctx, tx, map[string]string{"history 2": "history_v3"})
 			if err != nil {
 				t.Fatalf("%s: %v", statement, err)
 			}
@@ -88,7 +88,7 @@ func TestBooks(t *testing.T) {
 			{"UPDATE projection_state SET phase = 'x' WHERE version = 2", tableState, "history 2", "phase", audit.KindRow},
 			{"UPDATE projection_state SET reason = 'x' WHERE version = 2", tableState, "history 2", "reason", audit.KindRow},
 			{"UPDATE projection_state SET tables = 'x' WHERE version = 2", tableState, "history 2", "tables", audit.KindRow},
-			{"UPDATE projection_state SET tables = 'history_v2' WHERE version = 1", tableState, "old 1", "tables", audit.KindRow},
+			{"UPDATE projection_state SET tables = 'history_v3' WHERE version = 1", tableState, "old 1", "tables", audit.KindRow},
 			{"UPDATE projection_state SET position = 4, prepare = 4 WHERE version = 1", tableState, "old 1", "position", audit.KindRow},
 			{"UPDATE projection_state SET log_id = 'x' WHERE version = 1", tableState, "old 1", "log_id", audit.KindTableBehind},
 			{"DELETE FROM projection_state WHERE version = 2", tableParked, "history 2 run-7 1", "", audit.KindRowExtra},

@@ -142,7 +142,7 @@ func (f *fixture) start(projections ...engine.Projection) (e *engine.Engine, sto
 
 func (f *fixture) reach(e *engine.Engine, p event.Position) {
 	f.t.Helper()
-	ctx, cancel := context.WithTimeout(f.t.Context(), time.Minute)
+	ctx, cancel := context.WithTimeout(f.t.Context(), wait.Longest)
 	defer cancel()
 	if err := e.Wait(ctx, "shelf", p); err != nil {
 		f.t.Fatal(err)

@@ -103,14 +103,14 @@ func TestReplay(t *testing.T) {
 		only("another log", engine.State, differences(t, db, "another", log))
 		only("beyond", engine.State, differences(t, db, replayLogID, replayLog{&projectiontest.Log{Events: log.Events[:4]}}))
 
-		set("UPDATE history_v2 SET expression = 'other' WHERE run_id = 2")
-		set("DELETE FROM history_v2 WHERE run_id = 3")
-		set("UPDATE history_v2 SET run_id = 9 WHERE run_id = 4")
+		set("UPDATE history_v3 SET expression = 'other' WHERE run_id = 2")
+		set("DELETE FROM history_v3 WHERE run_id = 3")
+		set("UPDATE history_v3 SET run_id = 9 WHERE run_id = 4")
 		want := []engine.Difference{
-			{Kind: engine.Differs, Projection: "history_v2", Table: "history_v2", Key: "2", Column: "expression", Want: "é1", Have: "other"},
-			{Kind: engine.Missing, Projection: "history_v2", Table: "history_v2", Key: "3", Want: "a row", Have: "none"},
-			{Kind: engine.Missing, Projection: "history_v2", Table: "history_v2", Key: "4", Want: "a row", Have: "none"},
-			{Kind: engine.Extra, Projection: "history_v2", Table: "history_v2", Key: "9", Want: "no row", Have: "a row"},
+			{Kind: engine.Differs, Projection: "history_v3", Table: "history_v3", Key: "2", Column: "expression", Want: "é1", Have: "other"},
+			{Kind: engine.Missing, Projection: "history_v3", Table: "history_v3", Key: "3", Want: "a row", Have: "none"},
+			{Kind: engine.Missing, Projection: "history_v3", Table: "history_v3", Key: "4", Want: "a row", Have: "none"},
+			{Kind: engine.Extra, Projection: "history_v3", Table: "history_v3", Key: "9", Want: "no row", Have: "a row"},
 		}
 		if found := differences(t, db, replayLogID, log); !slices.Equal(found, want) {
 			t.Errorf("rows:\ngot  %+v\nwant %+v", found, want)

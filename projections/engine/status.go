@@ -153,13 +153,14 @@ func (w *worker) status(head event.Position) Status {
 	}
 	s.Percent = 100
 	if w.position.Less(target) {
-		s.Percent = 100 * float64(w.position.Commit) / float64(target.Commit)
+		const shown = 99.9 // of what is not there yet, however little is left
+		s.Percent = min(shown, 100*float64(w.position.Commit)/float64(target.Commit))
 	}
 	var units float64
 	s.Rate, units = w.meter.rates(w.now())
 	switch {
 	case s.Lag == 0:
-	case units == 0:
+	case units == 0, phase == Halted, phase == Paused, phase == Unwritten: // it goes nowhere, whatever its rate was
 		s.ETA = -1
 	default:
 		s.ETA = float64(s.Lag) / units

@@ -23,18 +23,19 @@ type historyShown struct {
 }
 
 type historyRun struct {
-	RunID           int64      `json:"run_id"`
-	Expression      string     `json:"expression"`
-	Result          *string    `json:"result"`
-	ResultTruncated bool       `json:"result_truncated"`
-	Status          run.Status `json:"status"`
-	Source          string     `json:"source"`
-	SessionID       *string    `json:"session_id"`
-	CreatedAt       string     `json:"created_at"`
-	Warnings        []string   `json:"warnings"`
-	ExecutionTimeMS int64      `json:"execution_time_ms"`
-	PlotURL         *string    `json:"plot_url"`
-	ReceiptURL      *string    `json:"receipt_url"`
+	RunID           int64       `json:"run_id"`
+	Expression      string      `json:"expression"`
+	Result          *string     `json:"result"`
+	ResultTruncated bool        `json:"result_truncated"`
+	Status          run.Status  `json:"status"`
+	Source          string      `json:"source"`
+	SessionID       *string     `json:"session_id"`
+	CreatedAt       string      `json:"created_at"`
+	Warnings        []string    `json:"warnings"`
+	ExecutionTimeMS int64       `json:"execution_time_ms"`
+	Engines         []run.Asked `json:"engines"`
+	PlotURL         *string     `json:"plot_url"`
+	ReceiptURL      *string     `json:"receipt_url"`
 	Verification    *struct {
 		Verdict string
 		Method  *string

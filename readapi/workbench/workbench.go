@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"regexp"
 	"strings"
+	"sync"
 	"unicode/utf8"
 
 	"reckon/domain/event"
@@ -33,6 +34,7 @@ const maxFormBytes = 3*httpkit.MaxJSONBytes + 64<<10
 
 // Register serves the pages.
 func (s Services) Register() {
+	templates() // a page that does not parse ends the process here
 	httpkit.HandleRaw(s.API, http.MethodGet, "/assets/{version}/{name}", 0, s.serveAsset)
 	s.API.ShowProblems(s.problemPage)
 	s.get("/", (*visit).evaluatePage)
@@ -105,8 +107,9 @@ func read(path string) []byte {
 	return content
 }
 
-// templates are the pages by name, each with the layout and the parts that pages share.
-var templates = parse()
+// templates are the pages by name, each with the layout and the parts that pages share. They are parsed when a server begins: every other command
+// and every child process would pay for them too.
+var templates = sync.OnceValue(parse)
 
 func parse() map[string]*template.Template {
 	sources, err := fs.Glob(files, "pages/*.html")
@@ -298,7 +301,7 @@ func (v *visit) showWithStatus(name string, s shown, problem *refusal) {
 	if problem != nil {
 		status = pageStatus(problem.Status)
 	}
-	if err := templates[name].ExecuteTemplate(&body, "layout", s); err != nil {
+	if err := templates()[name].ExecuteTemplate(&body, "layout", s); err != nil {
 		panic(err) // the templates and what they show are ours
 	}
 	header := v.w.Header()

@@ -965,7 +965,7 @@ func TestInvoicesOnPlans(t *testing.T) {
 	b.Has("main table tbody td ul", "$12.00")
 	b.Has("main table tbody td:last-child", "–")
 	pay := billing.Pay{InvoiceID: billing.InvoiceID(user.ID, 1), AmountMinor: 1200, Currency: "USD", Method: billing.PaidOperator}
-	if _, _, err := commands.PayInvoice(t.Context(), s.Store, intent(), pay); err != nil {
+	if _, _, err := commands.PayInvoice(t.Context(), s.Store, account.DefaultPlans(), intent(), pay); err != nil {
 		t.Fatal(err)
 	}
 	row("✓ paid")

@@ -45,12 +45,12 @@ func (e Engine) evaluate(ctx context.Context, r commands.EngineRequest) (command
 		defer release()
 	}
 	o, err := e.Engine.Evaluate(ctx, engine.Request{
-		Code: r.Code, Account: r.Account, OwnWorker: r.OwnWorker || e.Places != nil, Session: r.Session, Budget: r.Budget, QueueWait: r.QueueWait,
+		Code: r.Code, Account: r.Account, OwnWorker: r.OwnWorker || e.Places != nil, Session: r.Session, Budget: r.Budget, QueueWait: r.QueueWait, Counted: r.Counted,
 	})
 	outcome := commands.EngineOutcome{
 		Result: o.Result, InputForm: o.InputForm, Stdout: o.Stdout, Messages: o.Messages, SVG: o.SVG,
 		PlotOmitted: o.PlotOmitted, Unevaluated: o.Unevaluated, Elapsed: o.Elapsed,
-		SessionOpened: o.SessionOpened, SessionEnded: EndReason(o.SessionEnded),
+		Line: o.Line, SessionOpened: o.SessionOpened, SessionEnded: EndReason(o.SessionEnded),
 	}
 	return outcome, translate(err)
 }
@@ -95,6 +95,11 @@ func EndReason(reason engine.ExpiryReason) session.EndReason {
 
 // CloseSession is commands.Engine.
 func (e Engine) CloseSession(key string) bool { return e.Engine.CloseSession(key) }
+
+// SetValue makes a text the value of a line of a session.
+func (e Engine) SetValue(ctx context.Context, session string, line int, text string) error {
+	return translate(e.Engine.SetValue(ctx, session, line, text))
+}
 
 // Describe is commands.Engine.
 func (e Engine) Describe() (name, revision string) { return e.Engine.Info() }

@@ -49,6 +49,9 @@ func New(ctx context.Context, environment string, options Options) (*Checker, er
 // Close ends the checker and every check that runs.
 func (c *Checker) Close() error { return c.zygote.Close() }
 
+// Ready returns why no worker can be started; nil while they start.
+func (c *Checker) Ready(ctx context.Context) error { return c.zygote.Ready(ctx) }
+
 // Info names the libraries that check: name and revision.
 func (c *Checker) Info() map[string]string { return c.zygote.Info() }
 

@@ -188,7 +188,7 @@ func packError(err error) *forwardedError {
 		packed.Kind, packed.Retry = kindSaturated, saturated.RetryAfter
 	case errors.Is(err, commands.ErrSaturated):
 		packed.Kind = kindSaturated
-	case errors.Is(err, commands.ErrUnavailable):
+	case errors.Is(err, commands.ErrUnavailable), errors.Is(err, commands.ErrCancelled): // to a client that waits still it is the same
 		packed.Kind = kindUnavailable
 	case errors.Is(err, receipt.ErrCannotSign):
 		packed.Kind = kindCannotSign

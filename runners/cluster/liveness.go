@@ -25,19 +25,19 @@ type Liveness struct {
 	runners  map[string]*observedRunner
 	jobs     map[string]*runningJob  // by job id
 	sessions map[string]*LiveSession // by stream
+	blind    bool                    // the log did not answer when it was read to its end last, or not soon
 }
 
 type observedRunner struct {
 	lastSeen time.Time // when the latest event that names it was observed
-	left     bool      // its last heartbeat announced that it leaves, or its process has ended
+	left     bool      // its process has ended
+	leaving  bool      // its last heartbeat announced that it leaves
 }
 
 type runningJob struct {
 	nonce, runner string
 	claim         Claim
-	claimSeen     time.Time     // when the claim was observed
-	unlisted      int           // heartbeats of its runner, since the claim, that do not list it
-	budget        time.Duration // 0: not looked up yet
+	unlisted      int // heartbeats of its runner, since the claim, that do not list it
 }
 
 // LiveSession is a session that has been neither cleared nor expired, and its owner.
@@ -75,7 +75,7 @@ func (l *Liveness) Observe(recorded event.Recorded) {
 	case runner.Beat:
 		l.observeHeartbeat(e, now)
 	case job.WasClaimed:
-		l.jobs[e.JobID] = &runningJob{nonce: e.Nonce, runner: e.Runner, claimSeen: now, claim: claimOf(recorded)}
+		l.jobs[e.JobID] = &runningJob{nonce: e.Nonce, runner: e.Runner, claim: claimOf(recorded)}
 		l.markSeen(e.Runner, now)
 	case job.WasReleased:
 		delete(l.jobs, e.JobID)
@@ -132,7 +132,7 @@ func (l *Liveness) Restore(s Snapshot) {
 		l.runners[runnerID].left = s.HostsLog && hostedLog(runnerID)
 	}
 	for _, a := range s.Running {
-		l.jobs[a.JobID] = &runningJob{nonce: a.Nonce, runner: a.Runner, claimSeen: now, claim: a.Claim}
+		l.jobs[a.JobID] = &runningJob{nonce: a.Nonce, runner: a.Runner, claim: a.Claim}
 		restoreRunner(a.Runner)
 	}
 	for _, live := range s.Sessions {
@@ -157,7 +157,7 @@ func (l *Liveness) markSeen(runnerID string, now time.Time) {
 
 func (l *Liveness) observeHeartbeat(beat runner.Beat, now time.Time) {
 	l.markSeen(beat.Runner, now)
-	l.runners[beat.Runner].left = beat.Leaving
+	l.runners[beat.Runner].leaving = beat.Leaving
 	listed := make(map[string]bool, len(beat.Nonces))
 	for _, nonce := range beat.Nonces {
 		listed[nonce] = true
@@ -182,7 +182,7 @@ func (l *Liveness) isDead(runnerID string, now time.Time) bool {
 		return false
 	}
 	known := l.runners[runnerID]
-	return known == nil || known.left || now.Sub(known.lastSeen) > l.timing.Lease()
+	return known == nil || known.left || known.leaving || now.Sub(known.lastSeen) > l.timing.Lease()
 }
 
 // Alive is commands.Owners. A process that no event has named yet counts as alive
@@ -199,10 +199,29 @@ func (l *Liveness) Alive(ctx context.Context, runnerID string) (bool, error) {
 		if !dead || caughtUp {
 			return !dead, nil
 		}
-		if err := l.catchUp(ctx); err != nil {
+		if err := l.readToEnd(ctx); err != nil {
 			return false, err
 		}
 	}
+}
+
+// readToEnd returns once every event that is in the log has been observed. A log that did not answer, or not soon, has kept others
+// from reporting as well: each of them is heard of again, or is silent for another lease.
+func (l *Liveness) readToEnd(ctx context.Context) error {
+	begun := time.Now()
+	err := l.catchUp(ctx)
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	now := time.Now()
+	l.blind = l.blind || err != nil || now.Sub(begun) > l.timing.KillAfter()
+	if err != nil || !l.blind {
+		return err
+	}
+	l.blind = false
+	for _, known := range l.runners {
+		known.lastSeen = now
+	}
+	return nil
 }
 
 // WaitUntilDead returns nil once a process counts as dead, or the context's error. While the
@@ -271,11 +290,11 @@ func (l *Liveness) idle() bool {
 type attempt struct {
 	jobID, nonce string
 	claim        Claim
+	silent       bool // its runner fell silent while it ran: it may be the work that ended the runner
 }
 
-// abandonedAttempts lists the attempts whose runner is dead, has not listed them in
-// two heartbeats, or has let them run takeoverDelay past their budget and Overrun, in the
-// order of their jobs' ids.
+// abandonedAttempts lists the attempts whose runner is dead or has not listed them in two heartbeats, in the order of their
+// jobs' ids.
 func (l *Liveness) abandonedAttempts() []attempt {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -283,32 +302,11 @@ func (l *Liveness) abandonedAttempts() []attempt {
 	var list []attempt
 	for _, id := range slices.Sorted(maps.Keys(l.jobs)) {
 		j := l.jobs[id]
-		overdue := j.budget > 0 && now.Sub(j.claimSeen) > j.budget+Overrun+takeoverDelay
-		if j.unlisted >= unlistedHeartbeats || l.isDead(j.runner, now) || overdue {
-			list = append(list, attempt{id, j.nonce, j.claim})
+		dead := l.isDead(j.runner, now)
+		if j.unlisted >= unlistedHeartbeats || dead {
+			known := l.runners[j.runner]
+			list = append(list, attempt{id, j.nonce, j.claim, dead && (known == nil || !known.leaving)})
 		}
 	}
 	return list
-}
-
-// jobsNeedingBudget lists the ids of the jobs whose budget is not known and that
-// have run for so long that it must be: past any end that a budget of 0 allows.
-func (l *Liveness) jobsNeedingBudget() []string {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	var ids []string
-	for id, j := range l.jobs {
-		if j.budget == 0 && time.Since(j.claimSeen) > Overrun+takeoverDelay {
-			ids = append(ids, id)
-		}
-	}
-	return ids
-}
-
-func (l *Liveness) setBudget(jobID string, budget time.Duration) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if j := l.jobs[jobID]; j != nil {
-		j.budget = budget
-	}
 }

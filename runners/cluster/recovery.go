@@ -13,13 +13,8 @@ import (
 	"reckon/internal/tracing"
 )
 
-const (
-	// Overrun is how long past its budget a job's own runner may take to end it.
-	Overrun = 30 * time.Second
-	// takeoverDelay is how long past the budget and Overrun other processes wait before
-	// they take the job over.
-	takeoverDelay = 30 * time.Second
-)
+// Overrun is how long past its budget a job's own runner may take to end it.
+const Overrun = 30 * time.Second
 
 // Recovery takes over the jobs of runners that stopped reporting them, and expires
 // the sessions of processes that are dead. Several processes may do so at once: an
@@ -79,13 +74,10 @@ func (r *Recovery) Run(ctx context.Context) error {
 }
 
 func (r *Recovery) recoverAll(ctx context.Context) error {
-	if err := r.lookUpBudgets(ctx); err != nil {
-		return err
-	}
 	if len(r.Liveness.abandonedAttempts()) == 0 && len(r.Liveness.orphanedSessions()) == 0 {
 		return nil
 	}
-	if err := r.Liveness.catchUp(ctx); err != nil { // it may be this process that heard nothing
+	if err := r.Liveness.readToEnd(ctx); err != nil { // it may be this process that heard nothing
 		return err
 	}
 	if err := r.takeOverJobs(ctx); err != nil {
@@ -94,22 +86,11 @@ func (r *Recovery) recoverAll(ctx context.Context) error {
 	return r.expireSessions(ctx)
 }
 
-func (r *Recovery) lookUpBudgets(ctx context.Context) error {
-	for _, id := range r.Liveness.jobsNeedingBudget() {
-		state, err := r.Jobs.Read(ctx, id)
-		if err != nil {
-			return err
-		}
-		r.Liveness.setBudget(id, max(1, time.Duration(state.Queued.TimeoutMS)*time.Millisecond))
-	}
-	return nil
-}
-
 func (r *Recovery) takeOverJobs(ctx context.Context) error {
 	for _, a := range r.Liveness.abandonedAttempts() {
 		in := r.intent()
 		in.Correlation, in.Causation, in.Traceparent = a.claim.Correlation, a.claim.EventID, a.claim.Traceparent
-		state, err := r.Jobs.AbandonJob(ctx, in, a.jobID, a.nonce)
+		state, err := r.Jobs.AbandonJob(ctx, in, a.jobID, a.nonce, a.silent)
 		if err != nil {
 			return err
 		}

@@ -3,7 +3,6 @@ package cluster_test
 import (
 	"context"
 	"testing"
-	"time"
 
 	"github.com/google/uuid"
 
@@ -13,6 +12,7 @@ import (
 	"reckon/domain/run"
 	"reckon/eventstore/memory"
 	"reckon/runners/cluster"
+	"reckon/test/wait"
 )
 
 func appendTo(t *testing.T, log *memory.Store, stream string, events ...event.Event) {
@@ -86,7 +86,7 @@ func TestSubscriptionHasReachedItsStart(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	go func() { _ = subscription.Run(ctx, log, head) }()
-	bounded, done := context.WithTimeout(t.Context(), time.Minute)
+	bounded, done := context.WithTimeout(t.Context(), wait.Longest)
 	defer done()
 	if err := subscription.WaitUntilReached(bounded, head); err != nil {
 		t.Error(err)

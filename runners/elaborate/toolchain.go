@@ -14,6 +14,7 @@ import (
 
 	"reckon/commands"
 	"reckon/internal/private"
+	"reckon/runners/jail"
 )
 
 //go:embed theorems.lean
@@ -31,7 +32,7 @@ const (
 type Options struct {
 	Lean        string        // a toolchain's folder, or its lean
 	Exporter    string        // lean4export built with that toolchain; empty: beside its lean
-	Jail        []string      // starts a process that calls Jail
+	Jail        []string      // starts a process that calls jail.Enter
 	SandboxOff  bool          // run with resource limits only
 	Timeout     time.Duration // of one elaboration, all steps; 0: one minute
 	MemoryBytes int64         // addresses of each process; 0: 8 GiB
@@ -215,52 +216,22 @@ func (r ran) why(what string) string {
 // run runs one program in the folder, inside the walls. An error means that it
 // could not be started.
 func (t *Toolchain) run(ctx context.Context, folder string, maxBytes int, program string, arguments ...string) (ran, error) {
-	command, err := t.command(folder, program, arguments)
-	if err != nil {
-		return ran{}, err
-	}
-	kill := func() { _ = command.Process.Kill() }
-	printed, complaints := &bounded{left: maxBytes, full: kill}, &bounded{left: maxMessageBytes, full: func() {}}
-	command.Stdout, command.Stderr = printed, complaints
-	command.WaitDelay = time.Second // a grandchild may hold the pipes
-	if err := command.Start(); err != nil {
-		return ran{}, fmt.Errorf("start %s: %w", filepath.Base(program), err)
-	}
-	stop := context.AfterFunc(ctx, kill)
-	defer stop()
-	err = command.Wait()
-	result := ran{printed: printed.kept.Bytes(), errors: complaints.kept.Bytes()}
+	r, err := jail.Run(ctx, jail.Spec{
+		Start: t.Jail, WallsOff: t.SandboxOff, Folder: folder, ReadOnly: append([]string{t.root, filepath.Dir(t.Exporter)}, t.ReadOnly...),
+		MemoryBytes: t.MemoryBytes, CPUTime: 4 * t.Timeout, Program: program, Arguments: arguments, Environment: t.environment(folder), MaxPrinted: maxBytes,
+	})
+	result := ran{printed: r.Printed, errors: r.Complaints}
 	switch {
-	case printed.over:
-		return ran{failed: fmt.Sprintf("printed more than %d bytes", maxBytes)}, nil
-	case ctx.Err() != nil:
-		return ran{failed: fmt.Sprintf("ran past its time of %v and was stopped", t.Timeout)}, nil
-	case command.ProcessState.ExitCode() == jailFailed:
-		return ran{}, fmt.Errorf("the walls do not stand: %s", complaints.kept.String())
 	case err != nil:
-		result.failed = "failed (" + err.Error() + ")"
+		return ran{}, err
+	case r.TooMuch:
+		return ran{failed: fmt.Sprintf("printed more than %d bytes", maxBytes)}, nil
+	case r.Stopped:
+		return ran{failed: fmt.Sprintf("ran past its time of %v and was stopped", t.Timeout)}, nil
+	case r.Failure != nil:
+		result.failed = "failed (" + r.Failure.Error() + ")"
 	}
 	return result, nil
-}
-
-// bounded keeps the beginning of what is written to it.
-type bounded struct {
-	kept bytes.Buffer // not embedded: its ReadFrom knows no bound
-	left int
-	over bool
-	full func() // called when more is written than is kept
-}
-
-// Write is io.Writer.
-func (b *bounded) Write(p []byte) (int, error) {
-	kept := p[:min(len(p), b.left)]
-	b.left -= len(kept)
-	if len(kept) < len(p) && !b.over {
-		b.over = true
-		b.full()
-	}
-	_, _ = b.kept.Write(kept) // never fails
-	return len(p), nil
 }
 
 // environment is all a program sees of ours: nothing.

@@ -13,13 +13,14 @@ import (
 	"time"
 
 	"reckon/commands"
+	"reckon/runners/jail"
 	"reckon/test/need"
 )
 
 // TestMain lets the test binary be the jail, as the service's binary is.
 func TestMain(m *testing.M) {
 	if len(os.Args) == 3 && os.Args[1] == "jail" {
-		os.Exit(Jail(os.Args[2]))
+		os.Exit(jail.Enter(os.Args[2]))
 	}
 	os.Exit(m.Run())
 }

@@ -96,6 +96,9 @@ func (e *Engine) Close(context.Context) error {
 	return e.zygote.Close()
 }
 
+// Ready returns why no worker can be started; nil while they start.
+func (e *Engine) Ready(ctx context.Context) error { return e.zygote.Ready(ctx) }
+
 // Usage tells how many evaluations run and how many wait for a worker.
 func (e *Engine) Usage() fair.Usage { return e.places.Usage() }
 
@@ -117,7 +120,15 @@ type Request struct {
 	Budget    time.Duration // time to evaluate; waiting for the session's turn counts, waiting for a worker does not
 	QueueWait time.Duration // time to wait for a worker before a *fair.SaturatedError
 	FullForm  bool          // also fill AnswerFullForm
+	// Counted: Budget is processor time; the wall clock guards at wallFactor times as much and wallSlack. Not in a session.
+	Counted bool
 }
+
+// The wall clock bounds an evaluation whose processor time is counted far outside, for a worker that gets none.
+const (
+	wallFactor = 4
+	wallSlack  = 5 * time.Second
+)
 
 // Outcome is what the engine answered.
 type Outcome struct {
@@ -130,6 +141,7 @@ type Outcome struct {
 	PlotOmitted    bool          // a graphic was made but is over 2 MiB
 	Unevaluated    bool          // the engine gave the input back: not an answer
 	Elapsed        time.Duration // of computing, set with an error too
+	Line           int           // of the session; 0: of none
 	SessionOpened  bool          // this evaluation opened the session
 	SessionEnded   ExpiryReason  // with an error: the session ended by it; empty: it did not
 }
@@ -180,6 +192,10 @@ func (e *Engine) Evaluate(ctx context.Context, request Request) (Outcome, error)
 	code, silent := withoutEnd(request.Code)
 	code = expression.Explicit(code)
 	call := map[string]any{"op": "evaluate", "code": code, "silent": silent, "full_form": request.FullForm}
+	if request.Counted && request.Session == "" {
+		call["processor_ms"] = request.Budget.Milliseconds()
+		request.Budget = wallFactor*request.Budget + wallSlack
+	}
 	if request.Session != "" {
 		code, err := withOuts(code)
 		if err != nil {
@@ -203,6 +219,7 @@ func (e *Engine) Evaluate(ctx context.Context, request Request) (Outcome, error)
 		return outcome, err
 	}
 	present(&outcome, request.Code, answer)
+	outcome.Line = answer.Line
 	return outcome, nil
 }
 

@@ -20,10 +20,27 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"reckon/internal/disk"
 )
 
 //go:embed requirements.txt
 var requirements []byte
+
+// Packages is a list of pinned packages of which Install makes one Python environment.
+type Packages struct {
+	Name         string // for people: "the engine"
+	Requirements []byte // versions and the SHA-256 of every file, as pip reads them
+	Check        string // a Python program that fails where they do not run
+	// Bytes of an installation: what is downloaded, and what it is on disk with the downloads beside it. They differ a little between machines.
+	DownloadBytes, DiskBytes int64
+}
+
+// Core is the packages of the first engine and of the independent checker, which every installation has.
+var Core = Packages{
+	Name: "the engine", Requirements: requirements, Check: "import woxi, flint; assert woxi.interpret('1+1') == '2'",
+	DownloadBytes: 35_000_000, DiskBytes: 128_000_000,
+}
 
 // layout changes when Install makes something else of the same packages.
 const layout = "2"
@@ -65,9 +82,9 @@ var causes = []struct {
 	advice string
 }{
 	{CauseDiskFull, regexp.MustCompile(`(?i)no space left|errno 28|disk quota exceeded|errno 122`),
-		"the disk is full: about 250 MB are needed in %s; free some, or choose another folder with --data"},
+		"the disk is full: about {disk} MB are needed in {folder}; free some, or choose another folder with --data"},
 	{CauseEndless, regexp.MustCompile(regexp.QuoteMeta(errEndless.Error())),
-		"the download did not end, and the pinned packages are 35 MB: look at this machine's network, or at the mirror that pip is configured to use, and start again"},
+		"the download did not end, and the pinned packages are {download} MB: look at this machine's network, or at the mirror that pip is configured to use, and start again"},
 	{CauseOtherFiles, regexp.MustCompile(`(?i)do not match the hashes|hash mismatch|expected sha256`),
 		"the package index serves other files than the ones this version was made with, so nothing was installed: look at the mirror that pip is configured to use"},
 	{CauseUnreachable, regexp.MustCompile(`(?i)failed to establish|name resolution|name or service not known|connection refused|connection reset|timed out|max retries|proxyerror|network is unreachable|connection broken`),
@@ -83,10 +100,12 @@ type InstallError struct {
 	Folder string
 	Output string // the end of what the step printed
 	Err    error
+
+	packages Packages
 }
 
-func newInstallError(step InstallStep, folder, output string, err error) *InstallError {
-	e := &InstallError{Step: step, Cause: CauseUnknown, Folder: folder, Output: output, Err: err}
+func newInstallError(packages Packages, step InstallStep, folder, output string, err error) *InstallError {
+	e := &InstallError{Step: step, Cause: CauseUnknown, Folder: folder, Output: output, Err: err, packages: packages}
 	for _, c := range causes {
 		if c.says.MatchString(output) || c.says.MatchString(err.Error()) {
 			e.Cause = c.is
@@ -104,10 +123,11 @@ func (e *InstallError) Error() string {
 	}[e.Step]
 	for _, c := range causes {
 		if c.is == e.Cause {
-			advice = strings.ReplaceAll(c.advice, "%s", filepath.Dir(e.Folder))
+			megabytes := func(bytes int64) string { return strconv.FormatInt(bytes/1_000_000, 10) }
+			advice = strings.NewReplacer("{folder}", filepath.Dir(e.Folder), "{disk}", megabytes(2*e.packages.DiskBytes), "{download}", megabytes(e.packages.DownloadBytes)).Replace(c.advice)
 		}
 	}
-	said := fmt.Sprintf("make the engine's Python environment: %s (%v)", advice, e.Err)
+	said := fmt.Sprintf("make the Python environment of %s: %s (%v)", e.packages.Name, advice, e.Err)
 	if e.Output != "" {
 		said += "; the end of what was printed:\n" + strings.TrimRight(e.Output, "\n")
 	}
@@ -120,8 +140,8 @@ func (e *InstallError) Unwrap() error { return e.Err }
 func Python(environment string) string { return filepath.Join(environment, "bin", "python") }
 
 // Revision names the pinned packages and how they are laid out: the environments of two revisions are not the same.
-func Revision() string {
-	sum := sha256.Sum256(append([]byte("layout "+layout+"\n"), requirements...))
+func (p Packages) Revision() string {
+	sum := sha256.Sum256(append([]byte("layout "+layout+"\n"), p.Requirements...))
 	return hex.EncodeToString(sum[:6])
 }
 
@@ -135,9 +155,9 @@ type EnvironmentStatus struct {
 }
 
 // Status tells whether Install has anything left to do. It reads every file of the environment.
-func Status(folder string) EnvironmentStatus {
-	status := EnvironmentStatus{Folder: folder, Revision: Revision(), Packages: pinned()}
-	err := verify(folder)
+func (p Packages) Status(folder string) EnvironmentStatus {
+	status := EnvironmentStatus{Folder: folder, Revision: p.Revision(), Packages: p.pinned()}
+	err := p.verify(folder)
 	status.Ready = err == nil
 	if damage, ok := errors.AsType[*damageError](err); ok {
 		status.Damage = damage.Error()
@@ -145,54 +165,63 @@ func Status(folder string) EnvironmentStatus {
 	return status
 }
 
-func pinned() []string {
-	return regexp.MustCompile(`(?m)^[a-z-]+==[0-9.]+`).FindAllString(string(requirements), -1)
+// pinned lists name==version of each.
+func (p Packages) pinned() []string {
+	return regexp.MustCompile(`(?m)^[a-z-]+==[0-9.]+`).FindAllString(string(p.Requirements), -1)
 }
 
-// Install makes the engine's private Python environment in the folder, unless it is there: a virtual environment with the
-// packages of requirements.txt, each file checked against its pinned hash. It is made beside the folder and renamed when it
+// Install makes a private Python environment of the packages in the folder, unless it is there: a virtual environment with them, each file checked against its pinned hash. It is made beside the folder and renamed when it
 // is whole; one that is not what was installed is replaced. Processes that start together wait for the one that makes it, and
 // for what a killed one left running. report (may be nil) is called several times a second, by one goroutine at a time.
-func Install(ctx context.Context, folder string, report func(Report)) error {
-	if verify(folder) == nil {
+func (p Packages) Install(ctx context.Context, folder string, report func(Report)) error {
+	if p.verify(folder) == nil {
 		return nil
 	}
 	folder, err := filepath.Abs(folder)
 	if err != nil {
 		return err
 	}
-	if err := os.MkdirAll(filepath.Dir(folder), 0o700); err != nil {
+	if err := disk.MakeFolder(filepath.Dir(folder)); err != nil {
 		return err
 	}
 	making := folder + ".new"
-	reports := newReporter(report, making)
+	reports := newReporter(report, making, p.DiskBytes)
 	lock, err := lockFile(ctx, folder+".lock", func() {
-		reports.notice("waiting for another process that is making the engine's Python environment in %s", folder)
+		reports.notice("waiting for another process that is making the Python environment of %s in %s", p.Name, folder)
 	})
 	if err != nil {
 		return err
 	}
 	defer func() { _ = lock.Close() }()
-	err = verify(folder)
+	err = p.verify(folder)
 	if err == nil {
 		return nil
 	}
 	if damage, ok := errors.AsType[*damageError](err); ok {
-		reports.notice("the engine's Python environment is damaged (%s): it is made anew", damage)
+		reports.notice("the Python environment of %s is damaged (%s): it is made anew", p.Name, damage)
 	}
 	python, err := findPython(ctx)
 	if err != nil {
 		return err
 	}
-	reports.notice("making the engine's Python environment, once: %d modules (%s), a download of %d MB, in %s",
-		len(pinned()), strings.Join(pinned(), ", "), DownloadBytes/1_000_000, folder)
+	reports.notice("making the Python environment of %s, once: %s (%s), a download of %d MB, in %s",
+		p.Name, modules(len(p.pinned())), strings.Join(p.pinned(), ", "), p.DownloadBytes/1_000_000, folder)
 	bounded, cancel := context.WithTimeoutCause(ctx, maxInstallTime, errEndless)
 	defer cancel()
-	return installer{folder: folder, making: making, lock: lock, reports: reports}.install(bounded, python)
+	return installer{packages: p, folder: folder, making: making, lock: lock, reports: reports}.install(bounded, python)
+}
+
+// modules is a number of modules in words.
+func modules(n int) string {
+	if n == 1 {
+		return "1 module"
+	}
+	return strconv.Itoa(n) + " modules"
 }
 
 // installer makes one environment; it holds the lock.
 type installer struct {
+	packages       Packages
 	folder, making string
 	lock           *os.File
 	reports        *reporter
@@ -214,7 +243,7 @@ func (in installer) install(ctx context.Context, python string) (err error) {
 	if err := in.build(ctx, python); err != nil {
 		return err
 	}
-	if err := writeManifest(in.making); err != nil {
+	if err := in.packages.writeManifest(in.making); err != nil {
 		return in.stepError(StepCheck, "", err)
 	}
 	if err := os.Rename(in.folder, old); err != nil && !errors.Is(err, os.ErrNotExist) {
@@ -223,7 +252,7 @@ func (in installer) install(ctx context.Context, python string) (err error) {
 	if err := os.Rename(in.making, in.folder); err != nil {
 		return err
 	}
-	in.reports.notice("the engine's Python environment is made: %d modules, %d MB, %.0f s", len(pinned()), bytesBelow(in.folder)/1_000_000, time.Since(in.reports.begun).Seconds())
+	in.reports.notice("the Python environment of %s is made: %s, %d MB, %.0f s", in.packages.Name, modules(len(in.packages.pinned())), bytesBelow(in.folder)/1_000_000, time.Since(in.reports.begun).Seconds())
 	return os.RemoveAll(old)
 }
 
@@ -250,7 +279,7 @@ func (in installer) build(ctx context.Context, python string) error {
 		return err
 	}
 	list := filepath.Join(in.making, "requirements.txt")
-	if err := os.WriteFile(list, requirements, 0o600); err != nil {
+	if err := os.WriteFile(list, in.packages.Requirements, 0o600); err != nil {
 		return in.stepError(StepPackages, "", err)
 	}
 	in.reports.doing("asking the package index")
@@ -259,8 +288,8 @@ func (in installer) build(ctx context.Context, python string) error {
 	if err != nil {
 		return err
 	}
-	in.reports.doing("checking that the engine answers")
-	err = in.runStep(ctx, StepCheck, temporary, Python(in.making), "-I", "-B", "-c", "import woxi, flint; assert woxi.interpret('1+1') == '2'")
+	in.reports.doing("checking that it answers")
+	err = in.runStep(ctx, StepCheck, temporary, Python(in.making), "-I", "-B", "-c", in.packages.Check)
 	if err != nil {
 		return err
 	}
@@ -296,7 +325,7 @@ func (in installer) removeUnneeded(temporary string) error {
 }
 
 func (in installer) stepError(step InstallStep, output string, err error) error {
-	return newInstallError(step, in.folder, output, err)
+	return newInstallError(in.packages, step, in.folder, output, err)
 }
 
 // measureEvery is how often the size of what is being made is looked at.

@@ -73,7 +73,7 @@ func TestDamageIsFound(t *testing.T) {
 		"nothing was ever ready": func() func() { return rewrite(stamp, func([]byte) []byte { return nil }) },
 	} {
 		restore := damage()
-		status := engine.Status(folder)
+		status := engine.Core.Status(folder)
 		named := strings.Contains(status.Damage, name)
 		if name == "another revision" || name == "nothing was ever ready" {
 			named = status.Damage == ""
@@ -82,7 +82,7 @@ func TestDamageIsFound(t *testing.T) {
 			t.Errorf("%s: %+v", name, status)
 		}
 		restore()
-		if status := engine.Status(folder); !status.Ready {
+		if status := engine.Core.Status(folder); !status.Ready {
 			t.Fatalf("%s, restored: %+v", name, status)
 		}
 	}
@@ -126,7 +126,7 @@ func TestInstallAfterAKilledInstall(t *testing.T) {
 	}
 	close(killed)
 	wait.Until(t, "an end of what the installation had started", func() bool { return len(processes(t, folder)) == 0 })
-	if status := engine.Status(folder); status.Ready || !strings.Contains(status.Damage, "is missing") {
+	if status := engine.Core.Status(folder); status.Ready || !strings.Contains(status.Damage, "is missing") {
 		t.Errorf("after the kill: %+v", status)
 	}
 	var group sync.WaitGroup
@@ -134,7 +134,7 @@ func TestInstallAfterAKilledInstall(t *testing.T) {
 	var steps []string
 	for range 2 {
 		group.Go(func() {
-			err := engine.Install(t.Context(), folder, func(r engine.Report) {
+			err := engine.Core.Install(t.Context(), folder, func(r engine.Report) {
 				mu.Lock()
 				defer mu.Unlock()
 				steps = append(steps, r.Notice, r.Doing)
@@ -149,10 +149,10 @@ func TestInstallAfterAKilledInstall(t *testing.T) {
 	if made := strings.Count(told, "once: 2 modules"); made != 1 || strings.Count(told, "is made: 2 modules") != 1 || !strings.Contains(told, "damaged") || !strings.Contains(told, "downloading woxi") && !strings.Contains(told, "from the cache: woxi") {
 		t.Errorf("made %d times:\n%s", made, told)
 	}
-	if status := engine.Status(folder); !status.Ready || len(status.Packages) != 2 {
+	if status := engine.Core.Status(folder); !status.Ready || len(status.Packages) != 2 {
 		t.Errorf("%+v", status)
 	}
-	if err := engine.Install(t.Context(), folder, func(r engine.Report) { t.Errorf("again: %+v", r) }); err != nil {
+	if err := engine.Core.Install(t.Context(), folder, func(r engine.Report) { t.Errorf("again: %+v", r) }); err != nil {
 		t.Error(err)
 	}
 	if left, err := filepath.Glob(folder + ".*"); err != nil || len(left) != 1 || left[0] != folder+".lock" {
@@ -163,7 +163,7 @@ func TestInstallAfterAKilledInstall(t *testing.T) {
 // installUntilKilled is the process that TestInstallAfterAKilledInstall kills.
 func installUntilKilled(folder, pins string) {
 	engine.PinForTest([]byte(pins))
-	fmt.Println(engine.Install(context.Background(), folder, func(r engine.Report) { fmt.Println(r) }))
+	fmt.Println(engine.Core.Install(context.Background(), folder, func(r engine.Report) { fmt.Println(r) }))
 	os.Exit(2)
 }
 
@@ -173,7 +173,7 @@ func TestInstallWithoutAnIndex(t *testing.T) {
 	useIndex(t, "http://127.0.0.1:1/simple")
 	folder := filepath.Join(t.TempDir(), "engine")
 	doing := map[string]bool{}
-	err := engine.Install(t.Context(), folder, func(r engine.Report) { doing[r.Doing] = true })
+	err := engine.Core.Install(t.Context(), folder, func(r engine.Report) { doing[r.Doing] = true })
 	failed, ok := errors.AsType[*engine.InstallError](err)
 	if !ok || failed.Cause != engine.CauseUnreachable || !strings.Contains(err.Error(), "PIP_INDEX_URL") {
 		t.Errorf("%v", err)
@@ -188,7 +188,7 @@ func TestInstallWithoutAnIndex(t *testing.T) {
 func TestInstallOnAFullDisk(t *testing.T) {
 	if small := os.Getenv("RECKON_TEST_SMALL_DISK"); small != "" { // inside a mount namespace
 		t.Cleanup(engine.PinForTest([]byte(os.Getenv("RECKON_TEST_PINS"))))
-		err := engine.Install(t.Context(), filepath.Join(small, "engine"), nil)
+		err := engine.Core.Install(t.Context(), filepath.Join(small, "engine"), nil)
 		failed, ok := errors.AsType[*engine.InstallError](err)
 		if !ok || failed.Cause != engine.CauseDiskFull || !strings.Contains(err.Error(), small) || strings.Contains(err.Error(), "venv") {
 			t.Errorf("%v", err)
@@ -228,7 +228,7 @@ func must(t *testing.T, err error) {
 
 func TestInstallWithoutPythonSaysWhatToDo(t *testing.T) {
 	t.Setenv("PATH", t.TempDir())
-	err := engine.Install(t.Context(), filepath.Join(t.TempDir(), "engine"), nil)
+	err := engine.Core.Install(t.Context(), filepath.Join(t.TempDir(), "engine"), nil)
 	if !errors.Is(err, engine.ErrNoPython) || !strings.Contains(err.Error(), "apt install python3") {
 		t.Errorf("got %v", err)
 	}
@@ -240,7 +240,7 @@ func TestInstallHasAnEnd(t *testing.T) {
 	restore := engine.BoundInstallForTest(2 << 20)
 	defer restore()
 	folder := filepath.Join(t.TempDir(), "engine")
-	err := engine.Install(t.Context(), folder, nil)
+	err := engine.Core.Install(t.Context(), folder, nil)
 	failed, ok := errors.AsType[*engine.InstallError](err)
 	if !ok || failed.Cause != engine.CauseEndless || !strings.Contains(err.Error(), "did not end") {
 		t.Errorf("%v", err)

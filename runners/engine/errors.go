@@ -49,3 +49,18 @@ func (e *UnsafeError) Error() string {
 	return fmt.Sprintf("the engine's workers cannot be isolated on this machine (%v possible); "+
 		"run on Linux 5.13 or later with seccomp, or accept the risk with --engine-sandbox=off inside a container of your own", e.Open)
 }
+
+// ErrNoAnswer says that another engine left the question as it was, or that it has no value there.
+var ErrNoAnswer = errors.New("the engine has no answer")
+
+// UntranslatableError says which part of a question another engine cannot be given: it is not asked then.
+type UntranslatableError struct{ Engine, Part string }
+
+func (e *UntranslatableError) Error() string { return e.Engine + " is not given " + e.Part }
+
+// UnreadableError says why the answer of another engine is not one of the language: it is not returned then.
+type UnreadableError struct{ Engine, Why string }
+
+func (e *UnreadableError) Error() string {
+	return "the answer of " + e.Engine + " does not translate: " + e.Why
+}

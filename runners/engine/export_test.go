@@ -2,9 +2,9 @@ package engine
 
 // PinForTest makes Install install other packages than the engine's: the pins of a package index that a test serves.
 func PinForTest(pins []byte) (restore func()) {
-	before := requirements
-	requirements = pins
-	return func() { requirements = before }
+	before := Core.Requirements
+	Core.Requirements = pins
+	return func() { Core.Requirements = before }
 }
 
 // MeasuredForTest tells whether every session's memory was looked at since it last evaluated.

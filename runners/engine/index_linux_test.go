@@ -95,8 +95,8 @@ func wheel(t *testing.T, name string, modules map[string]string) []byte {
 func installed(t *testing.T) string {
 	t.Helper()
 	folder := filepath.Join(t.TempDir(), "data", "engine")
-	must(t, engine.Install(t.Context(), folder, nil))
-	if status := engine.Status(folder); !status.Ready {
+	must(t, engine.Core.Install(t.Context(), folder, nil))
+	if status := engine.Core.Status(folder); !status.Ready {
 		t.Fatalf("not ready after Install: %+v", status)
 	}
 	return folder

@@ -11,13 +11,6 @@ import (
 	"time"
 )
 
-// Sizes of an installation, in bytes: what is downloaded, and what it is on disk with the downloads beside it. They differ a little
-// between machines.
-const (
-	DownloadBytes = 35_000_000
-	diskBytes     = 128_000_000
-)
-
 // Report is how far Install is.
 type Report struct {
 	Notice string // what people must know, once; empty when only the figures have changed
@@ -46,11 +39,11 @@ type reporter struct {
 	now Report
 }
 
-func newReporter(tell func(Report), folder string) *reporter {
+func newReporter(tell func(Report), folder string, allBytes int64) *reporter {
 	if tell == nil {
 		tell = func(Report) {}
 	}
-	return &reporter{tell: tell, folder: folder, begun: time.Now(), now: Report{AllBytes: diskBytes}}
+	return &reporter{tell: tell, folder: folder, begun: time.Now(), now: Report{AllBytes: allBytes}}
 }
 
 // notice tells what people must know.

@@ -32,7 +32,7 @@ type damageError struct{ path, difference string }
 func (e *damageError) Error() string { return e.path + " " + e.difference }
 
 // writeManifest is the last step of making an environment, before it gets its name.
-func writeManifest(folder string) error {
+func (p Packages) writeManifest(folder string) error {
 	version, err := pythonVersion(folder)
 	if err != nil {
 		return err
@@ -42,7 +42,7 @@ func writeManifest(folder string) error {
 		return err
 	}
 	var text strings.Builder
-	fmt.Fprintf(&text, "%s %s\n", Revision(), version)
+	fmt.Fprintf(&text, "%s %s\n", p.Revision(), version)
 	for _, f := range files {
 		if f.content, err = f.read(folder); err != nil {
 			return err
@@ -54,7 +54,7 @@ func writeManifest(folder string) error {
 
 // verify compares an environment with what was installed: every file is there, nothing else is, all have the content they
 // had, nobody but the owner may change one, and the machine's Python is still the one it was made for.
-func verify(folder string) error {
+func (p Packages) verify(folder string) error {
 	folder, err := filepath.EvalSymlinks(folder)
 	if err != nil {
 		return errNotInstalled
@@ -65,7 +65,7 @@ func verify(folder string) error {
 	}
 	first, rest, _ := strings.Cut(string(text), "\n")
 	revision, version, _ := strings.Cut(first, " ")
-	if revision != Revision() {
+	if revision != p.Revision() {
 		return errNotInstalled
 	}
 	wanted := map[string]string{}

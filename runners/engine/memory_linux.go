@@ -12,7 +12,10 @@ import (
 // memoryBytes is what the worker's process holds: its proportional set size (proc(5), smaps_rollup), in which pages that it
 // shares with the zygote count by their part; where the kernel does not tell that, its resident set size. 0: the process is gone.
 func (w *Worker) memoryBytes() int64 {
-	pid := w.hostPID()
+	return processMemory(w.hostPID())
+}
+
+func processMemory(pid int) int64 {
 	if pid <= 0 {
 		return 0
 	}

@@ -22,6 +22,7 @@ type Program struct {
 	Python   string   // the interpreter of its environment, see Python
 	Source   []byte   // the program
 	ReadOnly []string // folders a worker may still read; none is best
+	Threads  bool     // its workers may start threads, and still no processes
 	Sandbox  Sandbox
 	Idle     int // workers kept forked and waiting; each is used once
 	Limits   Limits
@@ -75,7 +76,7 @@ func writeProgram(program Program, namespaced bool) (string, error) {
 	filter, readOnly := "", []string{}
 	if program.Sandbox != SandboxOff {
 		var err error
-		if filter, err = seccompHex(len(program.ReadOnly) > 0); err != nil {
+		if filter, err = seccompHex(len(program.ReadOnly) > 0, program.Threads); err != nil {
 			return "", err
 		}
 		readOnly = append(readOnly, program.ReadOnly...)
@@ -86,7 +87,7 @@ func writeProgram(program Program, namespaced bool) (string, error) {
 	}
 	config, err := json.Marshal(map[string]any{
 		"program": filepath.Join(folder, "program.py"), "sandbox": program.Sandbox != SandboxOff, "namespaced": namespaced,
-		"seccomp": filter, "own_process": ownProcess, "read_only": readOnly, "limits": program.Limits,
+		"seccomp": filter, "own_process": ownProcess, "read_only": readOnly, "threads": program.Threads, "limits": program.Limits,
 	})
 	for name, content := range map[string][]byte{"zygote.py": zygoteSource, "program.py": program.Source, "config.json": config} {
 		err = errors.Join(err, os.WriteFile(filepath.Join(folder, name), content, 0o400))

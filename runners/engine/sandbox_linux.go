@@ -41,8 +41,8 @@ func addressSpace(pid int, moreBytes int64) int64 {
 // defaultMappedBytes stands in where /proc cannot be read.
 const defaultMappedBytes = 512 << 20
 
-func seccompHex(readsFiles bool) (string, error) {
-	program, err := seccompProgram(readsFiles)
+func seccompHex(readsFiles, threads bool) (string, error) {
+	program, err := seccompProgram(readsFiles, threads)
 	return hex.EncodeToString(program), err
 }
 

@@ -13,6 +13,7 @@ import (
 
 	"reckon/runners/engine"
 	"reckon/runners/engine/enginetest"
+	"reckon/test/wait"
 )
 
 //go:embed testdata/attempts.py
@@ -49,7 +50,7 @@ func attempts(t *testing.T, change func(*engine.Program)) *engine.Zygote {
 
 func try(t *testing.T, zygote *engine.Zygote, name string, number int) (attempted, error) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), wait.Longest)
 	defer cancel()
 	var reply attempted
 	err := zygote.Call(ctx, attempt{Name: name, Number: number}, &reply)

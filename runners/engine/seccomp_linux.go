@@ -2,6 +2,7 @@ package engine
 
 import (
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"runtime"
 	"slices"
@@ -32,8 +33,8 @@ var (
 const ownProcess = 0x7ec0ffee
 
 // seccompProgram assembles the filter as the kernel reads it (struct sock_filter, native byte order).
-func seccompProgram(readsFiles bool) ([]byte, error) {
-	instructions, err := seccompPolicy(readsFiles)
+func seccompProgram(readsFiles, threads bool) ([]byte, error) {
+	instructions, err := seccompPolicy(readsFiles, threads)
 	if err != nil {
 		return nil, err
 	}
@@ -50,7 +51,15 @@ func seccompProgram(readsFiles bool) ([]byte, error) {
 	return program, nil
 }
 
-func seccompPolicy(readsFiles bool) ([]bpf.Instruction, error) {
+// cancelSignal is what pthread_cancel sends a thread of the same process (glibc: SIGRTMIN).
+const cancelSignal = 32
+
+// newThread is how glibc starts a thread of the same process by clone: CLONE_VM, FS, FILES, SIGHAND, THREAD, SYSVSEM, SETTLS, PARENT_SETTID and
+// CHILD_CLEARTID. A process is started with other flags.
+const newThread = unix.CLONE_VM | unix.CLONE_FS | unix.CLONE_FILES | unix.CLONE_SIGHAND | unix.CLONE_THREAD | unix.CLONE_SYSVSEM | unix.CLONE_SETTLS |
+	unix.CLONE_PARENT_SETTID | unix.CLONE_CHILD_CLEARTID
+
+func seccompPolicy(readsFiles, threads bool) ([]bpf.Instruction, error) {
 	const protection, mapping, ioctlRequest, newLimit, openFlags, killedProcess, killSignal = 2, 3, 1, 2, 2, 0, 2
 	readOnlyMask := uint64(unix.O_WRONLY | unix.O_RDWR | unix.O_CREAT | unix.O_TRUNC | unix.O_APPEND | unix.O_TMPFILE&^unix.O_DIRECTORY)
 	noCode := seccomp.ArgumentConditions{{Argument: protection, Operation: seccomp.BitsNotSet, Value: unix.PROT_EXEC}}
@@ -80,6 +89,48 @@ func seccompPolicy(readsFiles bool) ([]bpf.Instruction, error) {
 			Name: "ioctl", Conditions: seccomp.ArgumentConditions{{Argument: ioctlRequest, Operation: seccomp.Equal, Value: unix.TCGETS}},
 		})
 	}
+	if threads {
+		group.NamesWithCondtions = append(group.NamesWithCondtions, seccomp.NameWithConditions{
+			Name: "clone", Conditions: seccomp.ArgumentConditions{{Argument: 0, Operation: seccomp.Equal, Value: newThread}},
+		}, seccomp.NameWithConditions{
+			Name: "tgkill", Conditions: seccomp.ArgumentConditions{
+				{Argument: killedProcess, Operation: seccomp.Equal, Value: ownProcess},
+				{Argument: killSignal, Operation: seccomp.Equal, Value: cancelSignal},
+			},
+		})
+		group.Names = append(slices.Clone(group.Names), "set_robust_list", "rseq")
+	}
 	policy := seccomp.Policy{DefaultAction: seccomp.ActionErrno, Syscalls: []seccomp.SyscallGroup{group}}
-	return policy.Assemble()
+	instructions, err := policy.Assemble()
+	if err != nil || !threads {
+		return instructions, err
+	}
+	return withoutClone3(instructions)
+}
+
+// withoutClone3 makes clone3 one that does not exist (ENOSYS), so that clone is called: the flags of clone3 are where no filter can look.
+// The library assembles one action for all that is not allowed.
+func withoutClone3(instructions []bpf.Instruction) ([]bpf.Instruction, error) {
+	number := slices.IndexFunc(instructions, func(in bpf.Instruction) bool {
+		load, is := in.(bpf.LoadAbsolute)
+		return is && load.Off == 0 // the number of the call: first in struct seccomp_data
+	})
+	if number < 0 {
+		return nil, errors.New("the system call filter does not look at the number of a call")
+	}
+	for i, in := range instructions[:number] { // what leaves the filter for another architecture goes two further
+		switch jump := in.(type) {
+		case bpf.Jump:
+			jump.Skip += 2
+			instructions[i] = jump
+		case bpf.JumpIf:
+			if jump.Cond == bpf.JumpNotEqual {
+				jump.SkipTrue += 2
+				instructions[i] = jump
+			}
+		}
+	}
+	return slices.Insert(instructions, number+1,
+		bpf.Instruction(bpf.JumpIf{Cond: bpf.JumpNotEqual, Val: unix.SYS_CLONE3, SkipTrue: 1}),
+		bpf.Instruction(bpf.RetConstant{Val: uint32(unix.SECCOMP_RET_ERRNO) | uint32(unix.ENOSYS)})), nil
 }

@@ -114,6 +114,37 @@ func (e *Engine) inSession(ctx context.Context, request Request, call any, answe
 
 var errSessionOver = errors.New("the session ended while this evaluation waited for it")
 
+// valueBudget is wall time for making a text the value of a line, which takes milliseconds; waiting for the session's turn counts.
+const valueBudget = 10 * time.Second
+
+// SetValue makes a text the value of a line of a session, which Out[line] then is: an answer that another engine gave. A session that has
+// ended, or does not keep the line, is left as it is.
+func (e *Engine) SetValue(ctx context.Context, key string, line int, text string) error {
+	s, err := e.enterSession(key)
+	if err != nil {
+		return err
+	}
+	defer e.leaveSession(s)
+	ctx, cancel := context.WithTimeout(ctx, valueBudget)
+	defer cancel()
+	if err := s.takeTurn(ctx, valueBudget); err != nil {
+		return err
+	}
+	defer func() { <-s.turn }()
+	e.mu.Lock()
+	worker := s.worker
+	e.mu.Unlock()
+	if worker == nil {
+		return nil
+	}
+	var answer reply
+	if err := worker.Call(ctx, map[string]any{"op": "value", "line": line, "text": text}, &answer); err != nil {
+		e.expireSession(s, ExpiredDied) // a worker that does not answer is of no more use
+		return err
+	}
+	return nil
+}
+
 // takeTurn waits until no other evaluation runs in the session.
 func (s *session) takeTurn(ctx context.Context, wait time.Duration) error {
 	timer := time.NewTimer(wait)

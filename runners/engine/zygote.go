@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
@@ -23,12 +24,14 @@ type Zygote struct {
 	process *zygoteProcess
 	closed  bool
 	forking sync.WaitGroup // idle workers being forked in the background
+
+	unable atomic.Bool // the last worker that was asked for could not be started
 }
 
 // StartZygote starts the program and proves its boundaries from inside a worker.
 func StartZygote(ctx context.Context, program Program) (*Zygote, error) {
 	if program.Sandbox != SandboxOff && !sandboxSupported {
-		_, err := seccompHex(false)
+		_, err := seccompHex(false, false)
 		return nil, err
 	}
 	program, err := program.withAbsolutePaths()
@@ -66,6 +69,13 @@ func (z *Zygote) Info() map[string]string {
 	return z.process.info
 }
 
+// MemoryBytes is what the process that forks the workers holds; 0 where that cannot be known.
+func (z *Zygote) MemoryBytes() int64 {
+	z.mu.Lock()
+	defer z.mu.Unlock()
+	return processMemory(z.process.command.Process.Pid)
+}
+
 // Boundaries tells what is in force around the workers.
 func (z *Zygote) Boundaries() []Boundary {
 	z.mu.Lock()
@@ -83,8 +93,28 @@ func (z *Zygote) Call(ctx context.Context, request, reply any) error {
 	return worker.Call(ctx, request, reply)
 }
 
+// Ready returns why the last worker could not be started, once another could not be either; nil while workers start.
+func (z *Zygote) Ready(ctx context.Context) error {
+	if !z.unable.Load() {
+		return nil
+	}
+	worker, err := z.Spawn(ctx)
+	if err == nil {
+		worker.Kill()
+	}
+	return err
+}
+
 // Spawn gives a fresh worker: an idle one where there is one, else a new fork.
 func (z *Zygote) Spawn(ctx context.Context) (*Worker, error) {
+	worker, err := z.spawn(ctx)
+	if _, failed := errors.AsType[*SpawnError](err); failed || err == nil {
+		z.unable.Store(failed)
+	}
+	return worker, err
+}
+
+func (z *Zygote) spawn(ctx context.Context) (*Worker, error) {
 	for {
 		select {
 		case worker := <-z.idle:

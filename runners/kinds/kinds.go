@@ -8,6 +8,7 @@ package kinds
 import (
 	"reckon/commands"
 	"reckon/domain/account"
+	"reckon/domain/certificate"
 	"reckon/domain/event"
 	"reckon/runners"
 	"reckon/runners/evaluate"
@@ -19,7 +20,9 @@ import (
 type Parts struct {
 	Evaluator *commands.Evaluator
 	Proofs    *commands.Proofs
-	Judge     *proof.Judge // nil where no job is run
+	Judge     *proof.Judge             // nil where no job is run
+	Program   *proof.Program           // the operator's kernel; nil: there is none
+	Judged    func(certificate.Issued) // is shown every certificate with its findings; nil: nobody asks
 	Blobs     commands.Blobs
 	Plans     account.Plans
 	States    qsim.States // of circuits; nil where none are run or submitted
@@ -33,6 +36,6 @@ func All(p Parts) []runners.Kind {
 	return []runners.Kind{
 		evaluate.Jobs{Evaluator: p.Evaluator, Plans: p.Plans, Catalogue: p.Catalogue},
 		qsim.New(p.States),
-		proof.Jobs{Proofs: p.Proofs, Judge: p.Judge, Blobs: p.Blobs, Catalogue: p.Catalogue, Clock: p.Clock, Rev: p.Build},
+		proof.Jobs{Proofs: p.Proofs, Judge: p.Judge, Program: p.Program, Judged: p.Judged, Blobs: p.Blobs, Catalogue: p.Catalogue, Clock: p.Clock, Rev: p.Build},
 	}
 }

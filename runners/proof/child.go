@@ -37,10 +37,16 @@ const (
 	maxExportBytes = 64 << 20
 )
 
-// Serve answers requests from in on out, one at a time: it is all a child
+// ready is the first line of a child that has begun.
+const ready = "ready\n"
+
+// Serve answers requests from in on out, one at a time, once it has said that it is ready: it is all a child
 // process does. When in ends it ends the process, whatever it is computing.
 func Serve(in io.Reader, out io.Writer) {
 	debug.SetMaxStack(stackBytes)
+	if _, err := io.WriteString(out, ready); err != nil {
+		os.Exit(2)
+	}
 	// Of all processes this one is to go when the machine's memory does.
 	_ = os.WriteFile("/proc/self/oom_score_adj", []byte("1000"), 0) // not everywhere, and a courtesy only
 	type work struct {

@@ -1,6 +1,7 @@
 package proof
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -18,6 +19,8 @@ import (
 type Jobs struct {
 	Proofs    *commands.Proofs // takes what is submitted
 	Judge     *Judge
+	Program   *Program                 // the operator's kernel; nil: there is none
+	Judged    func(certificate.Issued) // is shown every certificate with its findings; nil: nobody asks
 	Blobs     commands.Blobs
 	Catalogue event.Catalogue
 	Clock     commands.Clock
@@ -35,10 +38,13 @@ func (j Jobs) Run(ctx context.Context, _ commands.Intent, w runners.Work) (runne
 		return runners.End{}, err
 	}
 	report, err := j.Judge.Check(ctx, content, work.Declarations, w.Budget)
+	if err == nil && j.Program != nil {
+		err = j.Program.AddAnswer(ctx, &report, bytes.NewReader(content), fileName, w.Budget)
+	}
 	if err != nil {
 		return runners.End{}, err
 	}
-	return j.end(ctx, w.Submission, work, report)
+	return j.end(commands.AfterWork(ctx), w.Submission, work, report)
 }
 
 // end makes the certificate and what the job says of it.
@@ -47,6 +53,9 @@ func (j Jobs) end(ctx context.Context, s job.Submission, work commands.ProofWork
 		CertificateID: s.CertificateID, JobID: s.JobID, Account: s.Account, AboutRunID: s.AboutRunID, Verdict: certificate.Verdict(report.Verdict),
 		Findings: commands.FindingsOf(report), Export: work.Export, Checker: certificate.Checker{Name: "reckon", Rev: j.Rev, FormatWindow: certificate.FormatWindow},
 		DeclarationsChecked: report.DeclarationsChecked, ElapsedMS: report.ElapsedMS, CreatedAt: event.Timestamp(j.Clock.Now()),
+	}
+	if j.Judged != nil {
+		j.Judged(issued)
 	}
 	record, err := event.Marshal(issued.Record(""))
 	if err != nil {
@@ -71,7 +80,7 @@ func (j Jobs) shorten(ctx context.Context, issued certificate.Issued) (certifica
 	if err != nil || len(findings) <= event.MaxInlineBytes {
 		return issued, err
 	}
-	blob, err := j.Blobs.Put(ctx, findings)
+	blob, err := commands.StoreBlob(ctx, j.Blobs, findings)
 	if err != nil {
 		return issued, err
 	}

@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"reckon/domain/lean/check"
@@ -29,6 +30,8 @@ const (
 	maxReplyBytes = 8 << 20
 	// maxKeptBytes is the largest export after which a child waits for another; a larger one leaves too much memory behind.
 	maxKeptBytes = 1 << 20
+	// startTimeout is how long a child may take to begin, on a slow and busy machine.
+	startTimeout = 30 * time.Second
 	// maxWaiting is how many children wait for work.
 	maxWaiting = 2
 	// fileName is what refusals call the export.
@@ -51,7 +54,20 @@ type Judge struct {
 	mu      sync.Mutex
 	waiting []*child
 	closed  bool
+
+	unable atomic.Bool // the last child that was to be started did not begin
 }
+
+// StartError says that no process could be started to judge an export. The next one may be.
+type StartError struct{ Err error }
+
+func (e *StartError) Error() string { return "start the checking process: " + e.Err.Error() }
+
+// Unwrap is why.
+func (e *StartError) Unwrap() error { return e.Err }
+
+// UnavailablePart is for the answer to people (httpkit.Translate).
+func (e *StartError) UnavailablePart() string { return "the proof kernel" }
 
 // NewJudge starts nothing yet.
 func NewJudge(c JudgeConfig) *Judge {
@@ -72,8 +88,19 @@ func (j *Judge) Check(ctx context.Context, content []byte, declarations []string
 	return j.ask(ctx, request{Kernel: true, Declarations: declarations, TimeoutMS: max(1, budget.Milliseconds()), MemoryBytes: j.config.MemoryBytes, Workers: j.config.Workers}, content)
 }
 
-// ask has one child answer one request. An error is the context's, or means that
-// no child could be started.
+// Ready returns why the last child did not begin, once another does not either; nil while they begin.
+func (j *Judge) Ready(context.Context) error {
+	if !j.unable.Load() {
+		return nil
+	}
+	c, err := j.take()
+	if err == nil {
+		j.give(c, true)
+	}
+	return err
+}
+
+// ask has one child answer one request. An error is the context's, or a *StartError.
 func (j *Judge) ask(ctx context.Context, r request, content []byte) (check.Report, error) {
 	ctx, span := tracing.Below(ctx, tracing.Judge, "")
 	defer span.End()
@@ -112,10 +139,21 @@ func (j *Judge) askChild(ctx context.Context, r request, content []byte) (check.
 
 // take returns a child that waits for work, or a new one.
 func (j *Judge) take() (*child, error) {
+	c, err := j.takeWaiting()
+	if c != nil || err != nil {
+		return c, err
+	}
+	c, err = j.start()
+	j.unable.Store(err != nil)
+	return c, err
+}
+
+// takeWaiting returns a child that waits for work; nil without one.
+func (j *Judge) takeWaiting() (*child, error) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	if j.closed {
-		return nil, errors.New("the judge is closed")
+		return nil, &StartError{errors.New("the judge is closed")}
 	}
 	for len(j.waiting) > 0 {
 		c := j.waiting[len(j.waiting)-1]
@@ -125,7 +163,7 @@ func (j *Judge) take() (*child, error) {
 		}
 		c.end()
 	}
-	return j.start()
+	return nil, nil
 }
 
 // give lets a child wait for work, or ends it.
@@ -164,25 +202,43 @@ func (j *Judge) start() (*child, error) {
 	c.command.Env = append([]string{}, j.config.Environment...) // never this process's
 	var err error
 	if c.in, err = c.command.StdinPipe(); err != nil {
-		return nil, err
+		return nil, &StartError{err}
 	}
 	// Not StdoutPipe: what was written is still read after the process has been waited for.
 	reads, writes, err := os.Pipe()
 	if err != nil {
-		return nil, err
+		return nil, &StartError{err}
 	}
 	c.out, c.command.Stdout = reads, writes
 	err = c.command.Start()
 	_ = writes.Close() // the child's now
 	if err != nil {
 		_ = reads.Close()
-		return nil, fmt.Errorf("start the checking process: %w", err)
+		return nil, &StartError{err}
 	}
 	go func() {
 		_ = c.command.Wait() // how it ended is told by what it has answered
 		close(c.ended)
 	}()
+	if err := c.awaitReady(); err != nil {
+		c.end()
+		return nil, &StartError{err}
+	}
 	return c, nil
+}
+
+// awaitReady returns nil once the child has begun: one that cannot begin says nothing about an export.
+func (c *child) awaitReady() error {
+	late := time.AfterFunc(startTimeout, c.kill)
+	defer late.Stop()
+	said := make([]byte, len(ready))
+	if _, err := io.ReadFull(c.out, said); err != nil {
+		return fmt.Errorf("it ended before it was ready: %w", err)
+	}
+	if string(said) != ready {
+		return fmt.Errorf("it is another program: it says %q", said)
+	}
+	return nil
 }
 
 // exchange sends the request and reads the answer, a line. The child's input stays open: it ends when that does.

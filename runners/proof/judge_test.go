@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"reckon/domain/lean/check"
+	"reckon/runners/jail"
 	"reckon/test/need"
 )
 
@@ -23,15 +24,22 @@ func TestMain(m *testing.M) {
 	switch {
 	case len(os.Args) == 2 && os.Args[1] == "child":
 		Serve(os.Stdin, os.Stdout)
+	case len(os.Args) == 3 && os.Args[1] == "jail":
+		os.Exit(jail.Enter(os.Args[2]))
+	case len(os.Args) == 2 && os.Args[1] == "sick":
+		os.Exit(3)
 	case len(os.Args) == 2 && os.Args[1] == "crash":
+		fmt.Print(ready)
 		os.Exit(3)
 	case len(os.Args) == 2 && os.Args[1] == "flood":
+		fmt.Print(ready)
 		for {
 			if _, err := os.Stdout.WriteString(strings.Repeat("x", 1<<20)); err != nil {
 				os.Exit(1)
 			}
 		}
 	case len(os.Args) == 2 && os.Args[1] == "hang":
+		fmt.Print(ready)
 		select {}
 	}
 	os.Exit(m.Run())
@@ -88,6 +96,32 @@ func TestAChildThatDoesNotAnswer(t *testing.T) {
 		if err != nil || report.Verdict != check.Inconclusive || report.Kernel != check.Undecided || !strings.Contains(report.Refusal.Message, want) {
 			t.Errorf("%s: %+v %v, want %q", mode, report.Refusal, err, want)
 		}
+	}
+}
+
+// TestAChildThatDoesNotBeginSaysNothingAboutAnExport: it is a sick machine, which says so until a child begins.
+func TestAChildThatDoesNotBeginSaysNothingAboutAnExport(t *testing.T) {
+	t.Parallel()
+	for name, j := range map[string]*Judge{
+		"ends at once":    judge(t, "sick", 0),
+		"another program": NewJudge(JudgeConfig{Command: []string{"/bin/echo", "something else"}}),
+		"no program":      NewJudge(JudgeConfig{Command: []string{"/nowhere/reckon"}}),
+	} {
+		if err := j.Ready(t.Context()); err != nil {
+			t.Errorf("%s, before anything was tried: %v", name, err)
+		}
+		_, err := j.Check(t.Context(), []byte("x"), []string{"a"}, time.Minute)
+		if _, is := errors.AsType[*StartError](err); !is {
+			t.Errorf("%s: %v", name, err)
+		}
+		if err := j.Ready(t.Context()); err == nil {
+			t.Errorf("%s: it is ready", name)
+		}
+		j.config.Command = judge(t, "child", 0).config.Command
+		if err := j.Ready(t.Context()); err != nil {
+			t.Errorf("%s, once children begin: %v", name, err)
+		}
+		j.Close()
 	}
 }
 

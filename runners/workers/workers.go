@@ -180,13 +180,27 @@ func (w *Workers) KillAll() {
 	}
 }
 
+// restorePause is the pause before what the read models know is asked for again while their database is away.
+const restorePause = 500 * time.Millisecond
+
 // Parts are what the process runs, in the order in which they start.
 func (w *Workers) Parts() []lifecycle.Part {
 	var after event.Position
 	parts := []lifecycle.Part{{
-		Name:  "subscription to the log",
-		Start: func(ctx context.Context) (err error) { after, err = w.restore(ctx); return err },
-		Run:   func(ctx context.Context) error { return w.Subscription.Run(ctx, w.config.Log, after) },
+		Name: "subscription to the log",
+		Start: func(ctx context.Context) (err error) {
+			for {
+				if after, err = w.restore(ctx); !commands.IsAway(err) {
+					return err
+				}
+				select { // a database that is restarted in this very moment is no reason to end
+				case <-ctx.Done():
+					return ctx.Err()
+				case <-time.After(restorePause):
+				}
+			}
+		},
+		Run: func(ctx context.Context) error { return w.Subscription.Run(ctx, w.config.Log, after) },
 	}}
 	if w.config.Recovers {
 		parts = append(parts, lifecycle.Part{Name: "recovery of abandoned jobs", Run: w.recovery.Run})

@@ -570,7 +570,7 @@ func (x *tamperer) changeRow() tampering {
 	default:
 		kind, id = audit.KindRowExtra, "987654321"
 		quoted := `"` + strings.Join(columns, `", "`) + `"`
-		if table == "history_v2" {
+		if table == "history_v3" {
 			id = "987654321"
 		}
 		statement = fmt.Sprintf(`INSERT INTO %[1]s ("%[2]s", %[3]s) SELECT '%[4]s', %[3]s FROM %[1]s WHERE %[2]s = %[5]s`, table, key, quoted, id, one)

@@ -19,6 +19,7 @@ import (
 
 	"reckon/domain/lean/export"
 	"reckon/domain/lean/kernel"
+	"reckon/domain/lean/plain"
 	"reckon/test/need"
 )
 
@@ -70,8 +71,9 @@ func measured(b *testing.B, f func()) duration {
 type figures struct {
 	bytes                     float64
 	declarations              int
-	json, read, one, two, own duration // own and peer are commands, one thread each
-	peer                      duration
+	json, read, one, two, own duration // own, both and peer are commands, one thread each: the first kernel, both, another program
+	plain                     duration // the second kernel alone, reading included; zero where it was not measured
+	both, peer                duration
 	memory                    float64 // the most bytes that the command with two threads held; about 50 MB of them are the program's own
 }
 
@@ -89,14 +91,19 @@ func figuresOf(b *testing.B, command, path string, rounds int) figures {
 		f.read.keepBest(measured(b, func() { leanRead(b, path, 1) }))
 		f.one.keepBest(measured(b, func() { f.declarations = leanCheck(b, path, 1) }))
 		f.two.keepBest(measured(b, func() { leanCheck(b, path, 2) }))
-		own, _ := commandTime(b, command, "lean", "check", path, "--declarations=id", "--quiet", "--threads=1")
+		own, _ := commandTime(b, command, "lean", "check", path, "--declarations=id", "--quiet", "--threads=1", "--one-kernel")
 		f.own.keepBest(own)
+		if info.Size() < maxPlainBytes {
+			f.plain.keepBest(measured(b, func() { leanCheckPlain(b, path) }))
+			both, _ := commandTime(b, command, "lean", "check", path, "--declarations=id", "--quiet", "--threads=1")
+			f.both.keepBest(both)
+		}
 		if peer != "" {
 			other, _ := commandTime(b, peer, path)
 			f.peer.keepBest(other)
 		}
 	}
-	_, f.memory = commandTime(b, command, "lean", "check", path, "--declarations=id", "--quiet", "--threads=2")
+	_, f.memory = commandTime(b, command, "lean", "check", path, "--declarations=id", "--quiet", "--threads=2", "--one-kernel")
 	return f
 }
 
@@ -109,6 +116,10 @@ func (f *figures) report(b *testing.B, name string) {
 	ratio(f.one.cpu, f.json.cpu, "one-worker/json")
 	ratio(f.two.cpu, f.one.cpu, "two-workers/one-processor")
 	ratio(f.one.wall, f.two.wall, "two-workers-speedup")
+	if f.plain.cpu > 0 {
+		ratio(f.plain.cpu, f.one.cpu, "plain/one-worker")
+		ratio(f.both.cpu, f.own.cpu, "command-both-kernels/one-kernel")
+	}
 	if f.peer.cpu > 0 {
 		ratio(f.own.cpu, f.peer.cpu, "command/peer")
 	}
@@ -167,6 +178,17 @@ func leanRead(b *testing.B, path string, threads int) *export.File {
 		b.Fatal(err)
 	}
 	return file
+}
+
+// maxPlainBytes is the size up to which the second kernel is measured: the largest export that the service takes.
+const maxPlainBytes = 17 << 20
+
+func leanCheckPlain(b *testing.B, path string) {
+	b.Helper()
+	file := leanRead(b, path, 1)
+	if r := plain.Check(context.Background(), file.Store, file.Declarations, plain.Budget{}); !r.Accepted() {
+		b.Fatalf("not accepted: %v %v", r.Refusal, r.OutOfBudget)
+	}
 }
 
 func leanCheck(b *testing.B, path string, workers int) (declarations int) {

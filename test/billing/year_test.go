@@ -58,8 +58,10 @@ func habits(n int) []habit {
 		case 0, 1, 2: // subscribes and pays
 		case 3: // pays late, in the grace
 			h.paysIn = 15 + random.IntN(5)
-		case 4:
-			h.paysIn = -1
+		case 4: // never pays, or when its subscription has ended
+			if h.paysIn = -1; i%20 == 4 {
+				h.paysIn = 22 + random.IntN(40)
+			}
 		case 5: // stops paying, and comes back
 			h.stops = first + random.IntN(100)
 			do(first+150, offers[random.IntN(len(offers))])
@@ -199,7 +201,7 @@ func (y *year) act(accountID, action string) {
 				err = commands.FollowSubscription(ctx, y.store, y.plans, in) // the reaction
 			}
 		case "void":
-			_, _, err = commands.VoidInvoice(ctx, y.store, in, billing.Void{InvoiceID: billing.InvoiceNumber(accountID, 1)})
+			_, _, err = commands.VoidInvoice(ctx, y.store, y.plans, in, billing.Void{InvoiceID: billing.InvoiceNumber(accountID, 1)})
 		default:
 			plan, period, _ := strings.Cut(action, " ")
 			_, _, err = commands.Subscribe(ctx, y.store, y.plans, in, commands.SubscribeTo{Plan: plan, Period: account.Period(period)})
@@ -214,7 +216,7 @@ func (y *year) act(accountID, action string) {
 func (y *year) pay(invoice billing.Issued) {
 	y.t.Helper()
 	y.must(invoice.Account, func(in commands.Intent) error {
-		_, _, err := commands.PayInvoice(y.t.Context(), y.store, in, billing.Pay{
+		_, _, err := commands.PayInvoice(y.t.Context(), y.store, y.plans, in, billing.Pay{
 			InvoiceID: invoice.InvoiceID, AmountMinor: invoice.AmountMinor, Currency: invoice.Currency, Method: billing.PaidProvider, PaymentID: "evt " + invoice.InvoiceID,
 		})
 		if errors.Is(err, billing.ErrVoided) || errors.Is(err, billing.ErrAlreadyPaid) { // by credit
@@ -417,7 +419,7 @@ func (y *year) expect(all []habit, invoices int) {
 	if plain != 4*len(all)/10 || invoices < 3*len(all) {
 		y.t.Errorf("%d plain accounts, %d invoices of %d accounts", plain, invoices, len(all))
 	}
-	for _, name := range []string{"subscription.renewed", "subscription.cancelled", "subscription.ended", "invoice.voided", "account.closed"} {
+	for _, name := range []string{"subscription.renewed", "subscription.cancelled", "subscription.ended", "subscription.settled", "invoice.voided", "account.closed"} {
 		if y.events[name] < len(all)/20 {
 			y.t.Errorf("only %d %s", y.events[name], name)
 		}

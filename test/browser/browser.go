@@ -123,7 +123,8 @@ func (b *Tab) Go(address string) {
 	b.Until(`document.readyState === "complete"`)
 }
 
-// Show sets the size of the window in CSS pixels, and the colour scheme that its reader prefers: light or dark.
+// Show sets the size of the window in CSS pixels, and the colour scheme that its reader prefers: light or dark. It returns once the page, which a
+// click may have begun to load, is loaded and laid out in that size.
 func (b *Tab) Show(width, height int64, scheme string) {
 	b.t.Helper()
 	do(b, chromedp.EmulateViewport(width, height))
@@ -131,6 +132,7 @@ func (b *Tab) Show(width, height int64, scheme string) {
 		{Name: "prefers-color-scheme", Value: scheme}, {Name: "prefers-reduced-motion", Value: "reduce"},
 	}})
 	b.must(err)
+	b.Until(fmt.Sprintf(`document.readyState === "complete" && document.fonts.status === "loaded" && innerWidth === %d`, width))
 }
 
 // Speak sets the language whose form of numbers and times the browser writes, as de-DE.

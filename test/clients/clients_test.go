@@ -11,11 +11,12 @@ import (
 	"strconv"
 	"strings"
 	"testing"
-	"time"
 
 	"reckon/test/e2e"
 	"reckon/test/need"
 	"reckon/test/python"
+	"reckon/test/sweep"
+	"reckon/test/wait"
 )
 
 // oldestNode is the oldest major version of Node.js that the pinned tools run on.
@@ -41,12 +42,10 @@ func copied(t *testing.T, folder string) string {
 	return to
 }
 
-// unreachable are words of tools that cannot reach a registry.
-
 // run runs a command in a folder and returns what it prints; where install is true and no registry can be reached the test is skipped.
 func run(t *testing.T, folder string, install bool, environment []string, name string, arguments ...string) string {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), wait.Longest)
 	defer cancel()
 	command := exec.CommandContext(ctx, name, arguments...)
 	command.Dir = folder
@@ -74,9 +73,10 @@ func pythonOf(t *testing.T, folder string) string {
 // debian are the packages of programs.
 var debian = map[string]string{"node": "nodejs", "npm": "npm", "javac": "default-jdk-headless", "java": "default-jdk-headless", "mvn": "maven", "cargo": "cargo"}
 
-// needTools skips a test where one of the programs is missing.
+// needTools skips a test outside make soak, and where one of the programs is missing.
 func needTools(t *testing.T, tools ...string) {
 	t.Helper()
+	sweep.Only(t, "foreign tools install their packages anew")
 	for _, tool := range tools {
 		need.Program(t, tool, debian[tool])
 	}
@@ -104,8 +104,9 @@ func installNode(t *testing.T, folder string) {
 
 // TestGeneratedClients: clients made of the description compile strictly and tell the README's story.
 func TestGeneratedClients(t *testing.T) {
-	server := e2e.Start(t, e2e.DataFolder(t))
+	t.Parallel()
 	const told = "the story is told"
+	server := e2e.Start(t, e2e.DataFolder(t))
 	t.Run("Go", func(t *testing.T) {
 		folder := copied(t, "go")
 		if err := os.Mkdir(filepath.Join(folder, "reckon"), 0o700); err != nil {
@@ -135,6 +136,7 @@ var warned = regexp.MustCompile(`You have \d+ warning`)
 
 // TestLinters: redocly and spectral find neither an error nor a warning.
 func TestLinters(t *testing.T) {
+	t.Parallel()
 	needNode(t)
 	folder := copied(t, "lint")
 	installNode(t, folder)

@@ -4,9 +4,9 @@ import (
 	"context"
 	"net/url"
 	"testing"
-	"time"
 
 	"reckon/eventstore/node"
+	"reckon/test/wait"
 )
 
 // startSecureEventStore runs the embedded node as `reckon node --secure` does. The passwords are those that the official suites have.
@@ -17,7 +17,7 @@ func startSecureEventStore(t *testing.T, folder string) *node.Node {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
-		ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
+		ctx, cancel := context.WithTimeout(context.Background(), wait.Longest)
 		defer cancel()
 		if err := n.Close(ctx); err != nil {
 			t.Error(err)

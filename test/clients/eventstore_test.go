@@ -15,11 +15,11 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"reckon/eventstore/node"
 	"reckon/test/need"
 	"reckon/test/sweep"
+	"reckon/test/wait"
 )
 
 // startEventStore runs the embedded node as `reckon node --insecure-listen` does.
@@ -30,7 +30,7 @@ func startEventStore(t *testing.T) *node.Node {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
-		ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+		ctx, cancel := context.WithTimeout(context.Background(), wait.Longest)
 		defer cancel()
 		if err := n.Close(ctx); err != nil {
 			t.Error(err)
@@ -80,6 +80,7 @@ const rustStory = "RECKON_TEST_RUST"
 // TestEventStoreClients: the official clients of other languages use every call of persistent subscriptions, and index streams,
 // without authentication and over TLS as a user with a password.
 func TestEventStoreClients(t *testing.T) {
+	t.Parallel()
 	insecure, secure := startEventStore(t), startSecureEventStore(t, t.TempDir())
 	for language, make := range stories {
 		t.Run(language, func(t *testing.T) {
@@ -122,6 +123,7 @@ type suiteMode struct {
 
 // TestEventStoreGoSuite runs the official Go client's own integration tests on the node, without TLS and over TLS with users.
 func TestEventStoreGoSuite(t *testing.T) {
+	t.Parallel()
 	sweep.Only(t, "the suite waits for what it expects not to happen")
 	folder := suiteSource(t)
 	binary := filepath.Join(folder, "suite.test")
@@ -207,7 +209,7 @@ func suiteSource(t *testing.T) (folder string) {
 
 func runSuite(t *testing.T, folder, binary string, mode suiteMode) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), wait.Longest)
 	defer cancel()
 	command := exec.CommandContext(ctx, "go", "tool", "test2json", binary, "-test.v=test2json", "-test.timeout=9m", "-test.skip="+suiteSkips)
 	command.Dir, command.Env = filepath.Join(folder, "esdb"), append(append(os.Environ(), "CLUSTER=false"), mode.environment...)

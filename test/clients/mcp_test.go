@@ -30,6 +30,7 @@ const proofExport = "mcp/proof.ndjson"
 // TestMCPClients: the official clients call every tool, with an API token and signed in through OAuth, in the revisions with sessions
 // and in the one without.
 func TestMCPClients(t *testing.T) {
+	t.Parallel()
 	data := e2e.DataFolder(t)
 	server := e2e.Start(t, data, "--config", e2e.GenerousPlans(t, data))
 	account := server.NewAccount("mcp@example.com")
@@ -98,6 +99,7 @@ var runStamp = regexp.MustCompile(`-20\d\d-\d\d-\d\dT[-0-9]+Z$`)
 // TestMCPConformance: the public conformance suite finds nothing but that its own tools, prompts and resources are not there, and every
 // message is of the protocol's schema. The suite has no credential: a proxy adds one.
 func TestMCPConformance(t *testing.T) {
+	t.Parallel()
 	needNode(t)
 	folder := copied(t, "mcp/conformance")
 	installNode(t, folder)

@@ -10,6 +10,7 @@ import (
 // TestOAuthProbe: an app that uses an official library goes through discovery, registration, code with PKCE, refresh, reuse,
 // mix-up, revocation and resource indicators against the real binary, and nothing that must fail succeeds.
 func TestOAuthProbe(t *testing.T) {
+	t.Parallel()
 	needNode(t)
 	folder := copied(t, "oauth")
 	installNode(t, folder)

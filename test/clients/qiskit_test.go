@@ -33,6 +33,7 @@ func compare(t *testing.T, scripts, test, flag, path string) {
 // TestQiskitPrograms has Qiskit write 400 programs of random circuits, half in each version of OpenQASM, and compares what they mean here
 // with what they mean there: at least 99 of 100 are accepted, and each of those agrees to 1e-10.
 func TestQiskitPrograms(t *testing.T) {
+	t.Parallel()
 	python, scripts := qiskit(t)
 	programs := filepath.Join(t.TempDir(), "programs.jsonl")
 	run(t, t.TempDir(), false, nil, python, "-I", filepath.Join(scripts, "openqasm", "export.py"), "--count", "200", "--seed", "2026", "--to", programs)
@@ -42,6 +43,7 @@ func TestQiskitPrograms(t *testing.T) {
 // TestAerNoise has Qiskit Aer simulate 200 random noisy circuits by density matrix: probabilities and expectation values of Pauli products,
 // which are the matrix, agree to 1e-10, and the counts of both methods follow from them.
 func TestAerNoise(t *testing.T) {
+	t.Parallel()
 	python, scripts := qiskit(t)
 	noisy := filepath.Join(t.TempDir(), "noisy.jsonl")
 	run(t, t.TempDir(), false, nil, python, "-I", filepath.Join(scripts, "noise", "export.py"), "200", "2026", noisy)
@@ -51,6 +53,7 @@ func TestAerNoise(t *testing.T) {
 // TestStateForNumPy: numpy.load reads the file of a state vector as what Qiskit computes of the same circuit, with a matrix and a state
 // of its own.
 func TestStateForNumPy(t *testing.T) {
+	t.Parallel()
 	python, _ := qiskit(t)
 	parsed, err := circuit.Parse([]byte(`{"qubits":4,"gates":[{"gate":"h","target":1},{"gate":"initialize","targets":[3,0],"state":[[0.48,0],[0,-0.6],[0,0],[0.64,0]]},
 		{"gate":"unitary","targets":[2,1],"control":3,"matrix":[[[0,0],[0,1],[0,0],[0,0]],[[0.6,0],[0,0],[0.8,0],[0,0]],[[0.8,0],[0,0],[-0.6,0],[0,0]],[[0,0],[0,0],[0,0],[1,0]]]}]}`),

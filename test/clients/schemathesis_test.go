@@ -19,6 +19,7 @@ var generated = regexp.MustCompile(`(\d+) generated, (\d+) passed`)
 // TestSchemathesis calls every operation with what the description allows and with what it rules out, and follows what answers
 // lead to: no check finds anything. It sends one request at a time, in the same order in every run.
 func TestSchemathesis(t *testing.T) {
+	t.Parallel()
 	sweep.Only(t, "thousands of requests, one at a time")
 	folder := copied(t, "schemathesis")
 	bin := filepath.Dir(pythonOf(t, folder))

@@ -18,7 +18,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"go.yaml.in/yaml/v3"
 
@@ -176,7 +175,7 @@ func ask(client *http.Client, method, url, token string, body any) (status int, 
 			return 0, nil, err
 		}
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	ctx, cancel := context.WithTimeout(context.Background(), wait.Longest)
 	defer cancel()
 	request, err := http.NewRequestWithContext(ctx, method, url, &sent)
 	if err != nil {
@@ -232,6 +231,7 @@ func (h *host) authority() *x509.CertPool {
 
 // TestSecrets: secrets.sh makes certificates that hold for both ends of TLS under the names and addresses of the services.
 func TestSecrets(t *testing.T) {
+	t.Parallel()
 	h := compose(t)
 	for _, name := range []string{"log-1", "log-2", "log-3", "blobs"} {
 		block, _ := pem.Decode(h.read("secrets/" + name + "/node.crt"))
@@ -266,6 +266,7 @@ func TestSecrets(t *testing.T) {
 // TestCompose: the commands and environments of the compose file's services make one installation: with a node in the place of the
 // cluster, PostgreSQL of this machine, and the containers' addresses. What only a container's engine does is not tried: images, volumes, restarts.
 func TestCompose(t *testing.T) {
+	t.Parallel()
 	h := compose(t)
 	h.database = pgtest.Database(t)
 	h.blobs()
@@ -325,6 +326,7 @@ func TestCompose(t *testing.T) {
 // TestSettingsExist: every flag and variable that docs/deploy gives the service is one of `reckon serve`, and every process of the Kubernetes
 // example has a counterpart in the compose file.
 func TestSettingsExist(t *testing.T) {
+	t.Parallel()
 	help := shell(t, os.Environ(), binary.Reckon(t), "serve", "--help")
 	known := regexp.MustCompile(`--[a-z-]+|RECKON_[A-Z_]+`).FindAllString(help, -1)
 	commands := map[string]bool{}
@@ -362,6 +364,7 @@ func TestSettingsExist(t *testing.T) {
 
 // TestKubernetes: the example is a list of whole objects, and no container has a right that it does not need.
 func TestKubernetes(t *testing.T) {
+	t.Parallel()
 	content, err := os.ReadFile(filepath.Join(folder, "kubernetes.yaml"))
 	if err != nil {
 		t.Fatal(err)

@@ -138,6 +138,7 @@ func shell(t *testing.T, environment []string, name string, arguments ...string)
 // TestImage: the image's instructions, followed in a root of Debian's packages, make a service that answers with no privileges, its
 // walls observed and its files unchangeable. It downloads some 100 MB, and asks for root: RECKON_TEST_IMAGE=1.
 func TestImage(t *testing.T) {
+	t.Parallel()
 	if os.Getenv("RECKON_TEST_IMAGE") == "" {
 		need.Skip(t, "root, debootstrap and 100 MB of downloads", "RECKON_TEST_IMAGE=1 go test ./test/deploy")
 	}

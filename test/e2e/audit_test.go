@@ -71,6 +71,7 @@ func (s *Server) mustBeClean(arguments ...string) auditAnswer {
 // TestAudit: what a real server wrote is audited beside it, over its socket and when it has ended; one bit of its log, or one value of its
 // tables, is found where it is; and what an account used is what it did.
 func TestAudit(t *testing.T) {
+	t.Parallel()
 	data := DataFolder(t)
 	server := Start(t, data, "--config", jobPlans(t, data))
 	account := server.NewAccount("audited@example.com")
@@ -109,13 +110,13 @@ func TestAudit(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, err = db.Exec("UPDATE history_v2 SET result = 'forged' WHERE expression = 'a = 7'")
+	_, err = db.Exec("UPDATE history_v3 SET result = 'forged' WHERE expression = 'a = 7'")
 	if err := errors.Join(err, db.Close()); err != nil {
 		t.Fatal(err)
 	}
 	answer, status := server.audit()
 	if status != 1 || !slices.ContainsFunc(answer.Findings, func(f auditFinding) bool {
-		return f.Kind == "rows.differ" && f.Table == "history_v2" && f.Column == "result" && strings.Contains(f.Found, "forged")
+		return f.Kind == "rows.differ" && f.Table == "history_v3" && f.Column == "result" && strings.Contains(f.Found, "forged")
 	}) {
 		t.Errorf("a row that was changed: %d, %+v", status, answer.Findings)
 	}

@@ -40,6 +40,7 @@ func (s *Server) operate(arguments ...string) (stdout, stderr string) {
 // TestFromAQuoteToAPaidInvoice: a quote of the catalogue verifies with the script that verifies receipts, an operator's command honours
 // it unless it was changed, and the account has the plan, the invoice and its payment; closing it ends the subscription.
 func TestFromAQuoteToAPaidInvoice(t *testing.T) {
+	t.Parallel()
 	server := Start(t, DataFolder(t))
 	const email = "buyer@example.com"
 	account := server.NewAccount(email)

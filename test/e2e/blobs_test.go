@@ -19,6 +19,7 @@ import (
 // TestBlobsAreCollectedBesideTheServer: while a server answers, and stores contents again that nobody named until then,
 // what no event names is removed and nothing else: every receipt is served, and history is built again from the blobs.
 func TestBlobsAreCollectedBesideTheServer(t *testing.T) {
+	t.Parallel()
 	data := DataFolder(t)
 	server := Start(t, data, "--config", GenerousPlans(t, data))
 	account := server.NewAccount("blobs@example.com")

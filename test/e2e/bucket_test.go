@@ -16,6 +16,7 @@ import (
 // TestBlobsInABucket: long texts lie in a bucket of a real S3 server. While it is away, what needs it is answered 503 that names it, and the rest
 // goes on; afterwards every receipt is served, history is built again, and commands find the bucket through the server.
 func TestBlobsInABucket(t *testing.T) {
+	t.Parallel()
 	bucket := s3test.Start(t)
 	data := DataFolder(t)
 	server := Start(t, data, "--config", GenerousPlans(t, data), "--blobs", bucket.Address(s3test.Bucket))

@@ -41,6 +41,7 @@ func rotations(qubits, times int) jobBody {
 // TestLargeAndSmallCircuits: while one circuit of 26 qubits runs for hours a second one is queued, and fifty small ones go past both.
 // When the first has been cancelled the second runs, in the memory that all circuits are promised to take.
 func TestLargeAndSmallCircuits(t *testing.T) {
+	t.Parallel()
 	sweep.Only(t, "it takes 1.3 GiB of memory and all processors")
 	data := DataFolder(t)
 	server := Start(t, data, "--config", widePlan(t, data), "--job-slots", "2")

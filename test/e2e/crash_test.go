@@ -7,13 +7,17 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"reckon/test/sweep"
 )
 
-// TestNothingAcknowledgedIsLost kills the server twenty times under sixteen
+// TestNothingAcknowledgedIsLost kills the server again and again under sixteen
 // evaluating clients. Every run id a client was answered must be in the log with
 // its receipt and in history afterwards, and none may be given twice.
 func TestNothingAcknowledgedIsLost(t *testing.T) {
-	const kills, clients = 20, 16
+	t.Parallel()
+	const clients = 16
+	kills := sweep.Size(t, "RECKON_CRASH_KILLS", 5, 20)
 	data := DataFolder(t)
 	config := GenerousPlans(t, data)
 	server := Start(t, data, "--config", config)

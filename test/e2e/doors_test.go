@@ -69,6 +69,10 @@ var files = []struct{ path, is string }{
 	{"blobs", ""}, {"blobs/*", ""}, {"blobs/*/*", "plots, long expressions and answers, proof exports"},
 	{"engine.lock", "held while the environment is made"},
 	{"engine", ""}, {"engine/**", "the Python environment of engine and checker"},
+	{"engine-giac.lock", "held while that environment is made"},
+	{"engine-giac", ""}, {"engine-giac/**", "the Python environment of the second engine"},
+	{"engine-mpmath.lock", "held while that environment is made"},
+	{"engine-mpmath", ""}, {"engine-mpmath/**", "the Python environment of the engine of numbers"},
 	{"eventstore", ""}, {"eventstore/HEAD", "position and link of the newest record"}, {"eventstore/LOCK", "process id of the holder"},
 	{"eventstore/node.sock", "where this user's processes reach the log"}, {"eventstore/segments", ""}, {"eventstore/segments/*", "the records of the log"},
 	{"eventstore/index", ""}, {"eventstore/index/*", "what finds them; built again when it is lost"},
@@ -81,6 +85,7 @@ var files = []struct{ path, is string }{
 // TestDoors: under a umask that would give everything to everyone, and in a folder that was open to all while it was empty, nobody but the
 // owner reaches anything but what is meant for them. What there is, is what docs/security.md says.
 func TestDoors(t *testing.T) {
+	t.Parallel()
 	whole, seenDoors, seenFiles := 0, map[int]string{}, map[int]map[string]bool{}
 	for _, c := range []struct {
 		umask     string
@@ -179,7 +184,7 @@ func startAsked(t *testing.T, umask, data string) *Server {
 		t.Fatal(err)
 	}
 	config := GenerousPlans(t, filepath.Join(folder, "plans"))
-	server := start(t, through, data, "--config", config, "--admin-listen", adminHost+":0", "--admin-token", adminToken)
+	server := StartThrough(t, through, data, "--config", config, "--admin-listen", adminHost+":0", "--admin-token", adminToken)
 	found := listeners(t, server.PID())
 	n := slices.IndexFunc(found, func(l listener) bool { return strings.HasPrefix(l.address, adminHost+":") })
 	if n < 0 {
@@ -399,22 +404,12 @@ func askStranger(t *testing.T, data string, found []listener) {
 		t.Log("not root: what another user of the machine can do was not tried, only modes were read")
 		return
 	}
-	stranger := filepath.Join(passable(t), "stranger")
-	self, err := os.ReadFile("/proc/self/exe")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(stranger, self, 0o755); err != nil { //nolint:gosec // the other user has to run it
-		t.Fatal(err)
-	}
 	text, err := json.Marshal(errand{data, found})
 	if err != nil {
 		t.Fatal(err)
 	}
-	command := exec.Command(stranger)
+	command := asStranger(t, "/proc/self/exe")
 	command.Env = []string{strangerEnv + "=" + string(text)}
-	command.Dir = "/"
-	command.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: nobody, Gid: nobody}}
 	output, err := command.CombinedOutput()
 	if err != nil || !bytes.HasSuffix(output, []byte(strangerDone)) {
 		t.Fatalf("%v\n%s", err, output)
@@ -422,6 +417,23 @@ func askStranger(t *testing.T, data string, found []listener) {
 	if got := strings.TrimSuffix(string(output), strangerDone); got != "" {
 		t.Errorf("another user of the machine:\n%s", got)
 	}
+}
+
+// asStranger is a command that another user of the machine runs: a copy of the program at path, in a folder that this user can enter.
+func asStranger(t *testing.T, path string, arguments ...string) *exec.Cmd {
+	t.Helper()
+	program, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	copied := filepath.Join(passable(t), "program")
+	if err := os.WriteFile(copied, program, 0o755); err != nil { //nolint:gosec // the other user has to run it
+		t.Fatal(err)
+	}
+	command := exec.Command(copied, arguments...)
+	command.Dir, command.Env = "/", []string{"HOME=/nonexistent"}
+	command.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: nobody, Gid: nobody}}
+	return command
 }
 
 const strangerDone = "nothing more\n"
@@ -512,6 +524,7 @@ func tryAdmin(address string) {
 
 // TestMetricsAndProfiles are where operators look for them.
 func TestMetricsAndProfiles(t *testing.T) {
+	t.Parallel()
 	server := startAsked(t, "022", DataFolder(t))
 	local := http.Client{Transport: &http.Transport{DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
 		return (&net.Dialer{}).DialContext(ctx, "unix", filepath.Join(server.Data, "admin.sock"))

@@ -15,6 +15,7 @@ import (
 
 // TestProcessesOfAMachineShareOneEngine: with --engine a data folder has none of its own, and one that others could change is refused.
 func TestProcessesOfAMachineShareOneEngine(t *testing.T) {
+	t.Parallel()
 	shared := enginetest.Environment(t)
 	for range 2 {
 		data := t.TempDir()

@@ -62,6 +62,7 @@ func (a *Account) evaluate(t testing.TB, code, session string) evaluation {
 // TestFromNothingToAVerifiedReceipt is the main job, whole: register, evaluate,
 // verify offline with docs/verify_receipt.py, find it in history, restart.
 func TestFromNothingToAVerifiedReceipt(t *testing.T) {
+	t.Parallel()
 	data := DataFolder(t)
 	server := Start(t, data)
 	account := server.NewAccount("newcomer@example.com")
@@ -165,6 +166,7 @@ func tampered(t *testing.T, receiptFile, keysFile string) {
 
 // TestSample runs the shared sample through the HTTP API.
 func TestSample(t *testing.T) {
+	t.Parallel()
 	samples := enginetest.Samples(t)
 	data := DataFolder(t)
 	server := Start(t, data, "--config", GenerousPlans(t, data))
@@ -214,6 +216,7 @@ func plot(t *testing.T, a *Account, path string) []byte {
 }
 
 func TestSessionsKeepDefinitionsAndEnd(t *testing.T) {
+	t.Parallel()
 	data := DataFolder(t)
 	server := Start(t, data, "--config", GenerousPlans(t, data))
 	account := server.NewAccount("sessions@example.com")
@@ -255,6 +258,7 @@ func TestSessionsKeepDefinitionsAndEnd(t *testing.T) {
 
 // TestBadInput wants each refusal with its documented code and no run logged.
 func TestBadInput(t *testing.T) {
+	t.Parallel()
 	data := DataFolder(t)
 	server := Start(t, data, "--config", GenerousPlans(t, data))
 	account, other := server.NewAccount("bad@example.com"), server.NewAccount("other@example.com")
@@ -283,7 +287,7 @@ func TestBadInput(t *testing.T) {
 		"deep braces":     {map[string]string{"expression": strings.Repeat("{", 100_000)}, 400, "expression_too_complex"},
 		"deep, mixed":     {map[string]string{"expression": strings.Repeat("f[(", 50_000)}, 400, "expression_too_complex"},
 		"bad session":     {`{"expression":"1","session_id":"a/b"}`, 400, "invalid_session_id"},
-		"SQL session":     {`{"expression":"1","session_id":"'; DROP TABLE history_v2; --"}`, 400, "invalid_session_id"},
+		"SQL session":     {`{"expression":"1","session_id":"'; DROP TABLE history_v3; --"}`, 400, "invalid_session_id"},
 		"denied head":     {map[string]string{"expression": `Run["ls"]`}, 403, "expression_denied"},
 	} {
 		if status, code := send(c.body); status != c.status || code != c.code {
@@ -295,7 +299,7 @@ func TestBadInput(t *testing.T) {
 		"/api/receipts/999999": 404, "/api/receipts/0": 400, "/api/receipts/-1": 400, "/api/receipts/x": 400, "/api/receipts/1%27%20OR%201=1": 400,
 		"/api/receipts/..%2f..%2fetc%2fpasswd": 400, "/api/receipts/9007199254740993": 400,
 		"/api/history?from=yesterday": 400, "/api/history?limit=201": 400, "/api/history?limit=-1": 400, "/api/history?nosuch=1": 400,
-		"/api/history?query=" + strings.Repeat("x", 201): 400, "/api/history?query=%27%3B%20DROP%20TABLE%20history_v2%3B--": 200, "/api/nothing": 404,
+		"/api/history?query=" + strings.Repeat("x", 201): 400, "/api/history?query=%27%3B%20DROP%20TABLE%20history_v3%3B--": 200, "/api/nothing": 404,
 	} {
 		if status, _ := statusOf(account.JSON("GET", path, nil, nil)); status != want {
 			t.Errorf("%s: %d, want %d", path, status, want)
@@ -329,6 +333,7 @@ func TestBadInput(t *testing.T) {
 
 // TestThePrintedLineWorks: what `serve` prints is one command that works when it is pasted.
 func TestThePrintedLineWorks(t *testing.T) {
+	t.Parallel()
 	server := Start(t, DataFolder(t))
 	const heading = "try, in another terminal in this folder:\n"
 	wait.Until(t, "the first start names the command to try", func() bool { return strings.Contains(server.Output(), " try 'Integrate") })
@@ -349,6 +354,7 @@ func TestThePrintedLineWorks(t *testing.T) {
 }
 
 func TestRateLimit(t *testing.T) {
+	t.Parallel()
 	server := Start(t, DataFolder(t))
 	account := server.NewAccount("limit@example.com")
 	limited := false
@@ -377,6 +383,7 @@ func TestRateLimit(t *testing.T) {
 }
 
 func TestSecondServerOnOneFolder(t *testing.T) {
+	t.Parallel()
 	data := DataFolder(t)
 	first := Start(t, data)
 	elsewhere := "unix:" + filepath.Join(data, "eventstore", "node.sock")
@@ -390,6 +397,7 @@ func TestSecondServerOnOneFolder(t *testing.T) {
 }
 
 func TestOperatorCommands(t *testing.T) {
+	t.Parallel()
 	server := Start(t, DataFolder(t))
 	id := strings.TrimSpace(server.Command("a long password\n", "account", "create", "op@example.com", "--password-stdin"))
 	token := strings.TrimSpace(server.Command("", "account", "token", "op@example.com", "--name", "ops"))
@@ -414,6 +422,7 @@ func TestOperatorCommands(t *testing.T) {
 
 // TestHelp asks every command of the binary for help.
 func TestHelp(t *testing.T) {
+	t.Parallel()
 	for _, verb := range [][]string{{}, {"serve"}, {"try"}, {"node"}, {"account", "create"}, {"keys", "rotate"}, {"projections"}, {"engine", "install"}, {"qsim"}, {"lean", "check"}} {
 		output, err := exec.Command(binary.Reckon(t), append(verb, "--help")...).CombinedOutput()
 		if err != nil || !strings.Contains(string(output), "Usage: reckon") {

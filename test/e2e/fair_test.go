@@ -47,6 +47,7 @@ func (a *Account) start(t *testing.T, code, session string) (leave func() (answe
 // TestOneAccountStarvesNobody: one account asks for more than there is, in sessions and without, for as long as the test
 // runs. Another account's evaluations and checks are all answered, although nobody may wait for a worker at all.
 func TestOneAccountStarvesNobody(t *testing.T) {
+	t.Parallel()
 	data := DataFolder(t)
 	server := Start(t, data, "--workers", "2", "--queue-wait", "1ms", "--config", GenerousPlans(t, data))
 	flood, small := server.NewAccount("flood@example.com"), server.NewAccount("small@example.com")
@@ -96,6 +97,7 @@ func TestOneAccountStarvesNobody(t *testing.T) {
 // TestAClientWhoGoesAwayFreesItsWorker: the only worker serves the next client long before the budget of the first is over,
 // and what became of it is in its history; its session's next evaluation is warned.
 func TestAClientWhoGoesAwayFreesItsWorker(t *testing.T) {
+	t.Parallel()
 	data := DataFolder(t)
 	server := Start(t, data, "--workers", "1", "--queue-wait", "1m")
 	account, other := server.NewAccount("leaves@example.com"), server.NewAccount("next@example.com")

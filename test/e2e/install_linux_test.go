@@ -43,6 +43,7 @@ func terminal(t *testing.T) (screen, end *os.File) {
 // TestAFirstInstallShowsItself: as a bar on a terminal, and as lines without escape sequences elsewhere; both say how many modules, how
 // much, and how long it took.
 func TestAFirstInstallShowsItself(t *testing.T) {
+	t.Parallel()
 	DataFolder(t) // skips where the engine cannot be installed
 	install := func(stderr *os.File) {
 		data := filepath.Join(t.TempDir(), "data")

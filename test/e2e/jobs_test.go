@@ -139,6 +139,7 @@ denied_heads = []
 const forever = "While[True]"
 
 func TestJobs(t *testing.T) {
+	t.Parallel()
 	data := DataFolder(t)
 	server := Start(t, data, "--config", jobPlans(t, data), "--job-slots", "2")
 	log := connect(t, server)
@@ -486,6 +487,7 @@ func servedPlans(t *testing.T, server *Server) {
 
 // TestJobsSurviveKill: what was accepted is done after a kill -9, once.
 func TestJobsSurviveKill(t *testing.T) {
+	t.Parallel()
 	data := DataFolder(t)
 	config := jobPlans(t, data)
 	server := Start(t, data, "--config", config)
@@ -521,6 +523,7 @@ func TestJobsSurviveKill(t *testing.T) {
 
 // TestLongPollsEndWithTheServer: Ctrl-C answers who waits.
 func TestLongPollsEndWithTheServer(t *testing.T) {
+	t.Parallel()
 	data := DataFolder(t)
 	server := Start(t, data, "--config", jobPlans(t, data), "--grace", "100ms")
 	account := server.NewAccount("waiting@example.com")

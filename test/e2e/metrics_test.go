@@ -3,6 +3,8 @@ package e2e
 import (
 	"bufio"
 	"net/http"
+	"os"
+	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
@@ -14,8 +16,8 @@ import (
 // TestMetrics: a server with everything serves every metric that is declared and no other of its own, the figures are those of what was done, and no
 // label names an account or a job.
 func TestMetrics(t *testing.T) {
-	collector.New(t).Use(t)
-	server := Start(t, DataFolder(t))
+	t.Parallel()
+	server := StartThrough(t, collector.New(t).Through(), DataFolder(t))
 	a := server.NewAccount("a@example.com")
 	server.must(a.JSON("POST", "/api/evaluate", map[string]any{"expression": "1+1"}, &struct{}{}))
 	var submitted struct {
@@ -72,6 +74,21 @@ func TestMetrics(t *testing.T) {
 		if values[series] != want {
 			t.Errorf("%s is %q, want %s", series, values[series], want)
 		}
+	}
+	// Every labelled counter that an alert reads was there before its first incident.
+	alerts, err := os.ReadFile(filepath.Join("..", "..", "docs", "alerts.yml"))
+	server.must(err)
+	selected := 0
+	for _, s := range regexp.MustCompile(`(reckon_\w+)\{(\w+)=~?"([^"]+)"\}\[`).FindAllStringSubmatch(string(alerts), -1) {
+		for value := range strings.SplitSeq(s[3], "|") {
+			there := regexp.MustCompile(`(?m)^` + s[1] + `\{([^}]*,)?` + s[2] + `="` + value + `"[,}]`)
+			if selected++; !there.MatchString(all.String()) {
+				t.Errorf("an alert reads %s, of which there is no series of %s %s", s[1], s[2], value)
+			}
+		}
+	}
+	if selected < 5 {
+		t.Errorf("only %d selectors found in the alerts", selected)
 	}
 	if id := regexp.MustCompile(`[0-9a-f]{8}-[0-9a-f]{4}-`).FindString(all.String()); id != "" || strings.Contains(all.String(), a.ID) {
 		t.Errorf("a label names something that there may be any number of: %s", id)

@@ -117,6 +117,7 @@ func (s seen) mustEqual(t *testing.T, when string, before seen) {
 // the same token sees what it saw, receipts and proofs of before verify, new work is done, the audit is clean, and the logs that were
 // left behind are refused.
 func TestMigrate(t *testing.T) {
+	t.Parallel()
 	data, kept := DataFolder(t), t.TempDir()
 	file := func(name string) string { return filepath.Join(kept, name) }
 	settings := []string{"--config", jobPlans(t, data), "--checkpoint-interval", "1s"}
@@ -324,6 +325,7 @@ func exists(path string) bool {
 
 // TestTakenBack: a log that was migrated, and on whose copy a server has run, is opened again, and a server builds its read models from it.
 func TestTakenBack(t *testing.T) {
+	t.Parallel()
 	data := DataFolder(t)
 	folder := filepath.Join(data, "eventstore")
 	server := Start(t, data)

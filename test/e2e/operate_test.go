@@ -39,6 +39,7 @@ func (s *Server) operatorPages() (link string) {
 // appended, its stream with the state, what it led to, and a parked event, which is tried again; every page is free of barriers
 // and fits a telephone.
 func TestOperatorsPages(t *testing.T) {
+	t.Parallel()
 	b := browser.New(t)
 	data := DataFolder(t)
 	s := Start(t, data, "--config", GenerousPlans(t, data))
@@ -48,7 +49,7 @@ func TestOperatorsPages(t *testing.T) {
 		t.Helper()
 		for _, scheme := range []string{"light", "dark"} {
 			b.Show(360, 740, scheme)
-			if wide := b.Eval("document.documentElement.scrollWidth - document.documentElement.clientWidth"); wide != "0" {
+			if wide := b.Wide(); wide != "0" {
 				t.Errorf("%s is %s pixels wider than a telephone", page, wide)
 			}
 			if barriers := b.Barriers(); len(barriers) > 0 {

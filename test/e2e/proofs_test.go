@@ -10,6 +10,7 @@ import (
 	"io"
 	"net/http"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"reflect"
 	"strings"
@@ -20,6 +21,7 @@ import (
 	"reckon/domain/certificate"
 	"reckon/domain/job"
 	"reckon/eventstore"
+	"reckon/test/binary"
 	"reckon/test/need"
 	"reckon/test/wait"
 )
@@ -109,6 +111,7 @@ func (a *Account) prove(t testing.TB, body jobBody) proofAnswer {
 }
 
 func TestProofs(t *testing.T) {
+	t.Parallel()
 	leanExport(t, "judge/addComm")
 	data := DataFolder(t)
 	server := Start(t, data, "--config", proofPlans(t, data), "--job-slots", "2", "--checkpoint-interval", "1s")
@@ -135,6 +138,7 @@ func TestProofs(t *testing.T) {
 	t.Run("idempotency", func(t *testing.T) { idempotentProof(t, fresh("free"), log) })
 	t.Run("no elaboration", func(t *testing.T) { noElaboration(t, fresh, log) })
 	t.Run("recheck", func(t *testing.T) { recheck(t, fresh("free"), server) })
+	t.Run("kernels that disagree", func(t *testing.T) { kernelsDisagree(t, fresh("free"), server) })
 	t.Run("audit", func(t *testing.T) {
 		if answer := server.mustBeClean("--recheck"); answer.Rechecked == 0 || answer.Rechecked != answer.Counts["certificates"] {
 			t.Errorf("%d of %d certificates were judged again", answer.Rechecked, answer.Counts["certificates"])
@@ -152,7 +156,7 @@ func proofVerdicts(t *testing.T, account *Account, log *eventstore.Store) {
 		refusal           string // class
 		output            string // part of
 	}{
-		{"judge/addComm", "addComm", 0, certificate.Verified, nil, "", "Verified: the kernel accepts addComm; no axioms are used."},
+		{"judge/addComm", "addComm", 0, certificate.Verified, nil, "", "Verified: the kernels reckon and plain accept addComm; no axioms are used."},
 		{"judge/usesPropext", "usesPropext", 0, certificate.Verified, []string{"propext"}, "", "axioms used: propext"},
 		{"judge/evenTwo", "evenTwo", 0, certificate.Verified, nil, "", "Verified"},
 		{"judge/opq", "secret", 0, certificate.Verified, nil, "", "Verified"},
@@ -197,6 +201,9 @@ func proofVerdicts(t *testing.T, account *Account, log *eventstore.Store) {
 		}
 		if c.verdict == certificate.Verified {
 			d := record.Declarations
+			if k := record.Kernels; len(k) != 2 || k[0] != (certificate.Kernel{Name: "reckon", Answer: certificate.Accepted}) || k[1] != (certificate.Kernel{Name: "plain", Answer: certificate.Accepted}) {
+				t.Errorf("%s: kernels %+v", name, k)
+			}
 			if len(d) != 1 || d[0].Name != c.declaration || d[0].Statement == nil || *d[0].StatementSHA256 != sum(*d[0].Statement) || record.Conformance == nil || record.DeclarationsChecked < 2 {
 				t.Errorf("%s: %+v", name, record)
 			}
@@ -769,6 +776,101 @@ func recheck(t *testing.T, account *Account, server *Server) {
 		}
 		if err := json.Unmarshal([]byte(server.Command("", "lean", "recheck", p.CertificateID, "--json")), &report); err != nil || !report.Agrees || report.Found != c.verdict || report.Certified != c.verdict || len(report.Differing) != 0 {
 			t.Errorf("%s: %v %+v", c.file, err, report)
+		}
+	}
+}
+
+// kernelsDisagree has an export judged that the first kernel accepts and the second refuses: the certificate gives no verdict and says so to anyone, a
+// metric counts it, the server's log names it, and the export stays.
+func kernelsDisagree(t *testing.T, account *Account, server *Server) {
+	content, err := os.ReadFile(filepath.Join("..", "..", "domain", "lean", "check", "testdata", "kernels-disagree.ndjson"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := account.prove(t, jobBody{"export": string(content), "declarations": []string{"boom"}})
+	if !strings.Contains(*p.Output, "Inconclusive: the kernels disagree, which is no verdict on the proof, and the operator is told: boom: the kernel plain refuses what the kernel reckon accepts") {
+		t.Errorf("output %q", *p.Output)
+	}
+	var public certificate.Public
+	if err := (&Account{URL: account.URL, http: account.http}).JSON("GET", p.CertificateURL+"/public", nil, &public); err != nil {
+		t.Fatal(err)
+	}
+	if k := public.Kernels; public.Verdict != certificate.Inconclusive || public.Refusal != nil || public.Reason == nil || len(k) != 2 ||
+		k[0].Answer != certificate.Accepted || k[1].Name != certificate.SecondKernel || k[1].Answer != certificate.Refused || k[1].Reason == nil || !strings.Contains(*k[1].Reason, "boom: type_mismatch") {
+		t.Errorf("%+v", public)
+	}
+	counted := false
+	server.askAdmin(t, "/metrics", func(line string) {
+		counted = counted || line == `reckon_kernel_answers_total{answer="refused",kernel="plain"} 1`
+	})
+	if said := server.Output(); !counted || !strings.Contains(said, "the kernels disagree") || !strings.Contains(said, p.CertificateID) {
+		t.Errorf("counted: %v; the log names the certificate: %v", counted, strings.Contains(said, p.CertificateID))
+	}
+	ageBlobs(t, server.Data)
+	server.Command("", "blobs", "collect")
+	command := exec.Command(binary.Reckon(t), "lean", "recheck", p.CertificateID, "--json", "--data", server.Data)
+	output, err := command.Output()
+	var report struct{ Kernels []certificate.Kernel }
+	if command.ProcessState.ExitCode() != 1 || json.Unmarshal(output, &report) != nil || len(report.Kernels) != 2 || report.Kernels[1].Answer != certificate.Refused {
+		t.Errorf("recheck: %v %s", err, output)
+	}
+}
+
+// TestAFurtherKernel: a server with a kernel of the operator's asks it about what would be verified, and does not start with one that is none.
+func TestAFurtherKernel(t *testing.T) {
+	t.Parallel()
+	content := leanExport(t, "judge/addComm")
+	folder := t.TempDir()
+	kernel := filepath.Join(folder, "kernel")
+	// It refuses the probe of the start, and what speaks of propext.
+	script := "#!/bin/sh\ngrep -q '\"type\":0,\"value\":1' \"$1\" && exit 1\ngrep -q propext \"$1\" && { echo I do not believe in propext; exit 1; }\nexit 0\n"
+	if err := os.WriteFile(kernel, []byte(script), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	data := DataFolder(t)
+	server := Start(t, data, "--config", proofPlans(t, data), "--second-kernel", kernel)
+	account := server.NewAccount("further@example.com")
+	for _, c := range []struct {
+		content, name string
+		verdict       certificate.Verdict
+		answer        certificate.Answer
+	}{{content, "addComm", certificate.Verified, certificate.Accepted}, {leanExport(t, "judge/usesPropext"), "usesPropext", certificate.Inconclusive, certificate.Refused}} {
+		p := account.prove(t, jobBody{"export": c.content, "declarations": []string{c.name}})
+		var record certificate.Record
+		if err := json.Unmarshal(p.Result, &record); err != nil {
+			t.Fatal(err)
+		}
+		if k := record.Kernels; record.Verdict != c.verdict || len(k) != 3 || k[2].Name != "program kernel" || k[2].Answer != c.answer {
+			t.Errorf("%s: %s %+v", c.name, record.Verdict, k)
+		}
+	}
+	counted := 0
+	server.askAdmin(t, "/metrics", func(line string) {
+		if line == `reckon_kernel_answers_total{answer="refused",kernel="program"} 1` || line == `reckon_kernel_answers_total{answer="accepted",kernel="program"} 1` {
+			counted++
+		}
+	})
+	if counted != 2 {
+		t.Errorf("%d of two answers are counted", counted)
+	}
+	server.mustBeClean()
+	at := filepath.Join(folder, "export.ndjson")
+	if err := os.WriteFile(at, []byte(leanExport(t, "judge/usesPropext")), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	command := exec.Command(binary.Reckon(t), "lean", "check", at, "--declarations", "usesPropext", "--second-kernel", kernel, "--quiet")
+	output, _ := command.CombinedOutput()
+	if command.ProcessState.ExitCode() != 2 || !strings.Contains(string(output), "kernel program kernel: refused: exit status 1 I do not believe in propext") {
+		t.Errorf("lean check: %s", output)
+	}
+	for name, arguments := range map[string][]string{
+		"no kernel":      {"lean", "check", at, "--all", "--second-kernel", "/bin/true"},
+		"standard input": {"lean", "check", "-", "--all", "--second-kernel", kernel},
+		"a server":       {"serve", "--init", "--data", DataFolder(t), "--listen", "127.0.0.1:0", "--second-kernel", "/bin/true"},
+	} {
+		output, err := exec.Command(binary.Reckon(t), arguments...).CombinedOutput()
+		if err == nil || !strings.Contains(string(output), "--second-kernel") {
+			t.Errorf("%s: %v %s", name, err, output)
 		}
 	}
 }

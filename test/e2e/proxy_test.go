@@ -126,6 +126,7 @@ var proxies = map[string]func(t *testing.T, folder, port, upstream string) *exec
 // TestProxies runs the documented configurations: clients are told apart by
 // address, cookies are Secure, and what a client says about itself is not believed.
 func TestProxies(t *testing.T) {
+	t.Parallel()
 	for name, configured := range proxies {
 		t.Run(name, func(t *testing.T) {
 			need.Program(t, name, name)
@@ -182,6 +183,7 @@ func TestProxies(t *testing.T) {
 
 // TestUntrustedProxyIsNamed: without --trusted-proxies one line tells what to start with.
 func TestUntrustedProxyIsNamed(t *testing.T) {
+	t.Parallel()
 	server := Start(t, DataFolder(t), "--public-url", "https://"+publicHost)
 	for range 3 {
 		postTo(t, http.DefaultClient, server.URL+"/auth/login", `{}`, "9.9.9.9")

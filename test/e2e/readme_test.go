@@ -2,18 +2,17 @@ package e2e
 
 import (
 	"context"
-	"errors"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
-	"time"
 
-	"reckon/runners/engine/enginetest"
 	"reckon/test/binary"
+	"reckon/test/engines"
 	"reckon/test/python"
+	"reckon/test/wait"
 )
 
 // pageBlock is a block of commands of a page, marked `<!-- run -->` or with another word. Its lines that begin with "# "
@@ -57,7 +56,7 @@ func runBlocks(t *testing.T, folder string, said func() string, blocks []pageBlo
 	for _, b := range blocks {
 		script.WriteString(b.commands + "\necho; echo '" + end + "'\n")
 	}
-	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), wait.Longest)
 	defer cancel()
 	shell := exec.CommandContext(ctx, "bash", "-c", edit(script.String()))
 	shell.Dir = folder
@@ -81,14 +80,16 @@ func usualFolder(t *testing.T) (working, data string) {
 	t.Helper()
 	working = t.TempDir()
 	data = filepath.Join(working, "reckon-data")
-	if err := errors.Join(os.Mkdir(data, 0o700), os.Symlink(enginetest.Environment(t), filepath.Join(data, "engine"))); err != nil {
+	if err := os.Mkdir(data, 0o700); err != nil {
 		t.Fatal(err)
 	}
+	engines.Link(t, data)
 	return working, data
 }
 
 // TestOperating runs the blocks of docs/operating.md that are marked, which look at a log.
 func TestOperating(t *testing.T) {
+	t.Parallel()
 	folder, data := usualFolder(t)
 	blocks, _ := markedBlocks(t, "../../docs/operating.md", "run")
 	runBlocks(t, folder, Start(t, data).Output, blocks, func(commands string) string { return commands })
@@ -96,11 +97,13 @@ func TestOperating(t *testing.T) {
 
 // TestDisasterDrill runs the disaster drill of docs/operating.md: log, signing key and read models are lost in turn, and come back.
 func TestDisasterDrill(t *testing.T) {
+	t.Parallel()
 	runDrill(t, "drill")
 }
 
 // TestMigrationDrill runs the commands of docs/operating.md that move the log to another server.
 func TestMigrationDrill(t *testing.T) {
+	t.Parallel()
 	runDrill(t, "migration")
 }
 
@@ -126,6 +129,7 @@ func runDrill(t *testing.T, mark string) {
 
 // TestReadme runs what the README tells a newcomer to type, in one shell, against a server with the default settings.
 func TestReadme(t *testing.T) {
+	t.Parallel()
 	python.With(t, cryptography) // skips where there is no Python with venv
 	folder, data := usualFolder(t)
 	docs, err := filepath.Abs("../../docs")

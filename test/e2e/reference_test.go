@@ -11,6 +11,7 @@ import (
 // TestJobsOfTheReference submits the jobs that examples of the reference are, as somebody would who reads them: each is taken over HTTP
 // as it stands there, and its result has what the reference calls right.
 func TestJobsOfTheReference(t *testing.T) {
+	t.Parallel()
 	about, err := reference.Current()
 	if err != nil {
 		t.Fatal(err)

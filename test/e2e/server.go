@@ -24,8 +24,8 @@ import (
 	"testing"
 	"time"
 
-	"reckon/runners/engine/enginetest"
 	"reckon/test/binary"
+	"reckon/test/engines"
 )
 
 // How long a server may take to be ready on a slow machine, with its engine installed and if it has to install it first.
@@ -34,16 +34,14 @@ const (
 	installTimeout = 10 * time.Minute
 )
 
-// DataFolder is an empty data folder whose engine is already installed.
+// DataFolder is an empty data folder whose engines are already installed.
 func DataFolder(t testing.TB) string {
 	t.Helper()
 	data := t.TempDir()
 	if err := os.Chmod(data, 0o700); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.Symlink(enginetest.Environment(t), filepath.Join(data, "engine")); err != nil {
-		t.Fatal(err)
-	}
+	engines.Link(t, data)
 	return data
 }
 
@@ -104,11 +102,11 @@ func (l *lockedBuffer) String() string {
 // Start runs a server on a data folder and waits until it is ready.
 func Start(t testing.TB, data string, arguments ...string) *Server {
 	t.Helper()
-	return start(t, nil, data, arguments...)
+	return StartThrough(t, nil, data, arguments...)
 }
 
-// start is Start by way of a program that becomes the one named by its further arguments.
-func start(t testing.TB, through []string, data string, arguments ...string) *Server {
+// StartThrough is Start by way of a program, as env or sh, that becomes the one named by its further arguments.
+func StartThrough(t testing.TB, through []string, data string, arguments ...string) *Server {
 	t.Helper()
 	limit := startTimeout
 	if _, err := os.Stat(filepath.Join(data, "engine")); errors.Is(err, os.ErrNotExist) {

@@ -202,6 +202,7 @@ func (s *soak) fault(format string, arguments ...any) {
 // asked for is not. No account's clients get less than half of what those of the account with most clients get. When all are gone the
 // server has no more goroutines, descriptors and processes than before, and its memory is that of its caches. -soak 10m goes on for so long.
 func TestSoak(t *testing.T) {
+	t.Parallel()
 	length := cmp.Or(*soakFor, 6*time.Second)
 	data := DataFolder(t)
 	config := filepath.Join(data, "reckon.toml")

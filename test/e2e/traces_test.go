@@ -24,9 +24,9 @@ const (
 // TestOneTrace: a job submitted over HTTP with a traceparent is one trace from the request to the read models, with no account, token or expression in it; the
 // log's events and lines name it.
 func TestOneTrace(t *testing.T) {
+	t.Parallel()
 	spans := collector.New(t)
-	spans.Use(t)
-	server := Start(t, DataFolder(t), "--log-level", "debug", "--log-format", "json")
+	server := StartThrough(t, spans.Through(), DataFolder(t), "--log-level", "debug", "--log-format", "json")
 	a := server.NewAccount("a@example.com")
 	const expression = "Integrate[x^2, x]"
 	var submitted struct {
@@ -88,6 +88,7 @@ func TestOneTrace(t *testing.T) {
 
 // TestAServerOutlivesItsCollector: with one that takes connections and never answers, requests are answered and the server ends as it should, and says what was not sent.
 func TestAServerOutlivesItsCollector(t *testing.T) {
+	t.Parallel()
 	release := make(chan struct{})
 	dead := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
 		_, _ = io.Copy(io.Discard, r.Body) // net/http sees that the client has gone once the body is read
@@ -98,9 +99,7 @@ func TestAServerOutlivesItsCollector(t *testing.T) {
 	}))
 	defer dead.Close()
 	defer close(release)
-	t.Setenv("OTEL_EXPORTER_OTLP_ENDPOINT", dead.URL)
-	t.Setenv("OTEL_BSP_SCHEDULE_DELAY", "20")
-	server := Start(t, DataFolder(t))
+	server := StartThrough(t, collector.Through(dead.URL), DataFolder(t))
 	a := server.NewAccount("a@example.com")
 	for range 20 {
 		server.must(a.JSON("POST", "/api/evaluate", map[string]any{"expression": "1+1"}, nil))
@@ -112,6 +111,7 @@ func TestAServerOutlivesItsCollector(t *testing.T) {
 
 // TestAnUnusableCollectorIsNamed: the server does not start without the traces that were asked for.
 func TestAnUnusableCollectorIsNamed(t *testing.T) {
+	t.Parallel()
 	command := exec.Command(binary.Reckon(t), "serve", "--init", "--data", DataFolder(t), "--listen", "127.0.0.1:0")
 	command.Env = append(os.Environ(), "OTEL_EXPORTER_OTLP_ENDPOINT=http://127.0.0.1:4317", "OTEL_EXPORTER_OTLP_PROTOCOL=grpc")
 	output, err := command.CombinedOutput()

@@ -39,6 +39,7 @@ func bigExport(i, size int) string {
 // more: every upload that was acknowledged is whole in the log and in the blob
 // store, and nothing else is there.
 func TestManyUploadsAtOnce(t *testing.T) {
+	t.Parallel()
 	clients := sweep.Size(t, "RECKON_UPLOAD_CLIENTS", 8, 50)
 	size := sweep.Size(t, "RECKON_UPLOAD_MIB", 4, 16) << 20
 	data := DataFolder(t)

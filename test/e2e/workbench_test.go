@@ -15,6 +15,7 @@ import (
 // a receipt in the browser, has a circuit simulated and proofs judged, and finds all of it again; with the real engine, checker, keys and kernel.
 // With RECKON_SCREENSHOTS naming a folder, pictures of the pages are written there (make screenshots).
 func TestWorkbench(t *testing.T) {
+	t.Parallel()
 	b := browser.New(t)
 	s := Start(t, DataFolder(t))
 	evaluate := func(expression string) {

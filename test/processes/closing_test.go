@@ -21,6 +21,7 @@ import (
 // TestAClosedAccountEnds: from the answer on no credential is accepted, in any process. What the account had ends although the first
 // process that ends it is killed, and its address can be registered again.
 func TestAClosedAccountEnds(t *testing.T) {
+	t.Parallel()
 	in := install(t)
 	one, two := in.api("api,project"), in.api("api")
 	in.headless("run")
@@ -70,8 +71,8 @@ func TestAClosedAccountEnds(t *testing.T) {
 		if of.state.Status != job.Cancelled {
 			t.Errorf("job %s is %s", id, of.state.Status)
 		}
-		if refunded += books.refunds[id]; books.refunds[id] > 1 || of.state.Early != (books.refunds[id] == 1) {
-			t.Errorf("job %s, early %t, was refunded %d times", id, of.state.Early, books.refunds[id])
+		if refunded += books.refunds[id]; books.refunds[id] > 1 || of.state.Refunded != (books.refunds[id] == 1) {
+			t.Errorf("job %s, early %t, was refunded %d times", id, of.state.Refunded, books.refunds[id])
 		}
 	}
 	if len(books.jobs) != 4 || refunded != 2 {
@@ -85,6 +86,7 @@ func TestAClosedAccountEnds(t *testing.T) {
 // TestAClosedAccountsStateVectorsGo: the process that ends what the account had is killed as it is about to remove its files; the next one
 // removes them, and nobody else's.
 func TestAClosedAccountsStateVectorsGo(t *testing.T) {
+	t.Parallel()
 	in := install(t)
 	one := in.api("api,project")
 	in.headless("run")

@@ -52,17 +52,33 @@ func checkCauses(t *testing.T, f *fleet.Fleet) {
 		}
 	}
 	for stream, events := range streams {
-		first := events[0].Metadata
-		for i, r := range events[1:] {
-			before, m := events[i], r.Metadata // a cancelled job has no further event, so that the one before is a claim or was made by a runner
+		first, before := events[0].Metadata, events[0]
+		for _, r := range events[1:] {
+			m := r.Metadata // a cancelled job has no further event, so that the one before is a claim or was made by a runner
 			if _, cancelled := r.Event.(job.WasCancelled); cancelled {
 				continue
 			}
-			if m.Causation != before.ID || m.Correlation != first.Correlation || m.Traceparent != first.Traceparent || m.Traceparent == "" {
-				t.Errorf("%s of %s after %s is %+v", r.Event.EventName(), stream, before.Event.EventName(), m)
+			cause := before.ID
+			if excused, is := r.Event.(job.WasExcused); is { // others may have taken the job meanwhile
+				cause = claimOf(events, excused.Nonce)
+			} else {
+				before = r
+			}
+			if m.Causation != cause || m.Correlation != first.Correlation || m.Traceparent != first.Traceparent || m.Traceparent == "" {
+				t.Errorf("%s of %s after %s is %+v", r.Event.EventName(), stream, cause, m)
 			}
 		}
 	}
+}
+
+// claimOf is the id of the event that began an attempt.
+func claimOf(events []event.Recorded, nonce string) string {
+	for _, r := range events {
+		if claimed, is := r.Event.(job.WasClaimed); is && claimed.Nonce == nonce {
+			return r.ID
+		}
+	}
+	return ""
 }
 
 func done(output string) (runners.End, error) {
@@ -97,6 +113,7 @@ func untilStatus(t *testing.T, f *fleet.Fleet, id string, status job.Status) job
 // killed in the middle, and reads from the log that no account ever ran more than
 // it may, and that every job succeeded once.
 func TestEveryJobOnceWithinLimits(t *testing.T) {
+	t.Parallel()
 	const accounts, each = 6, 15
 	f := newFleet(t)
 	var ran atomic.Int64
@@ -208,6 +225,7 @@ func (b blocking) run(ctx context.Context, w runners.Work) (runners.End, error) 
 }
 
 func TestCancellingKillsWhatRuns(t *testing.T) {
+	t.Parallel()
 	f := newFleet(t)
 	b := newBlocking()
 	f.Start(fleet.Options{Beat: beat, Slots: 1, Run: b.run})
@@ -234,6 +252,7 @@ func TestCancellingKillsWhatRuns(t *testing.T) {
 // TestCutOffRunnerStopsBeforeItsWorkIsTaken: a process that cannot report kills
 // its work; only then does another one begin it.
 func TestCutOffRunnerStopsBeforeItsWorkIsTaken(t *testing.T) {
+	t.Parallel()
 	f := newFleet(t)
 	b := newBlocking()
 	cutOff := f.Start(fleet.Options{Beat: beat, Slots: 1, Run: b.run})
@@ -248,19 +267,95 @@ func TestCutOffRunnerStopsBeforeItsWorkIsTaken(t *testing.T) {
 		}
 	}})
 	cutOff.Log.Cut()
-	if s := untilStatus(t, f, id, job.Succeeded); s.Outcome.Output.Inline != "after" || s.Attempt != 2 || s.Abandoned != 1 {
+	if s := untilStatus(t, f, id, job.Succeeded); s.Outcome.Output.Inline != "after" || s.Attempt != 2 || len(s.Spent) != 1 {
 		t.Errorf("%+v", s)
 	}
 }
 
+// TestARunnerThatWasCutOffIsNotADeadOne: what was counted against the job while nobody heard of its runner is taken back, and what
+// nobody has taken goes back into the queue at once.
+func TestARunnerThatWasCutOffIsNotADeadOne(t *testing.T) {
+	f := newFleet(t)
+	b := newBlocking()
+	cutOff := f.Start(fleet.Options{Beat: beat, Slots: 1, Run: b.run})
+	id := submit(t, f, alice, "1", 1)
+	<-b.started
+	cutOff.Log.Cut()
+	<-b.stopped
+	other := f.Start(fleet.Options{Beat: beat, Slots: 1, Run: b.run})
+	<-b.started
+	if s := state(t, f, id); s.Attempt != 2 || len(s.Spent) != 1 {
+		t.Errorf("taken over: %+v", s)
+	}
+	cutOff.Log.Mend()
+	wait.Until(t, "the first attempt does not count any more", func() bool { return len(state(t, f, id).Spent) == 0 })
+	other.Log.Cut()
+	<-b.stopped
+	other.Log.Mend() // before anybody has taken it over, or after
+	wait.Until(t, "a third attempt", func() bool { return state(t, f, id).Attempt == 3 })
+	wait.Until(t, "nothing counts", func() bool { return len(state(t, f, id).Spent) == 0 })
+}
+
+// away is an error of a part that cannot be reached.
+type away struct{}
+
+func (away) Error() string           { return "bucket.example:443: connection refused" }
+func (away) UnavailablePart() string { return "the store of large bytes" }
+
+// TestWhatCannotBeTriedCostsNoAttempt: it is tried again after a pause, and its owner reads why it waits.
+func TestWhatCannotBeTriedCostsNoAttempt(t *testing.T) {
+	f := newFleet(t)
+	var tries atomic.Int64
+	f.Start(fleet.Options{Beat: beat, Slots: 1, Run: func(context.Context, runners.Work) (runners.End, error) {
+		if tries.Add(1) <= 2 {
+			return runners.End{}, away{}
+		}
+		return done("at last")
+	}})
+	id := submit(t, f, alice, "1", 1)
+	wait.Until(t, "it waits", func() bool {
+		s := state(t, f, id)
+		return s.Untried == 1 && strings.Contains(s.Words(), "the store of large bytes could not be reached")
+	})
+	if s := untilStatus(t, f, id, job.Succeeded); s.Attempt != 3 || len(s.Spent) != 0 || s.Words() != "" {
+		t.Errorf("%+v", s)
+	}
+}
+
+// TestASickRunnerClaimsNoMoreThanAFew: of two runners one cannot try any job. The other does them all, and none is lost.
+func TestASickRunnerClaimsNoMoreThanAFew(t *testing.T) {
+	f := newFleet(t)
+	var sick atomic.Int64
+	f.Start(fleet.Options{Beat: beat, Slots: 2, Run: func(context.Context, runners.Work) (runners.End, error) {
+		sick.Add(1)
+		return runners.End{}, away{}
+	}})
+	var ids []string
+	for i := range 30 {
+		ids = append(ids, submit(t, f, fmt.Sprint("account-", i%6), fmt.Sprint(i), 2))
+	}
+	wait.Until(t, "the sick one has jobs", func() bool { return sick.Load() > 0 })
+	f.Start(fleet.Options{Beat: beat, Slots: 2, Run: func(context.Context, runners.Work) (runners.End, error) { return done("ok") }})
+	for _, id := range ids {
+		if s := untilStatus(t, f, id, job.Succeeded); len(s.Spent) != 0 {
+			t.Errorf("%+v", s)
+		}
+	}
+	if n := sick.Load(); n > 2*4 { // two at once, after 0, 1, 2 and 4 seconds; the others take less than that
+		t.Errorf("the sick runner claimed %d jobs", n)
+	}
+	checkLog(t, f)
+}
+
 func TestDrainHandsBack(t *testing.T) {
+	t.Parallel()
 	f := newFleet(t)
 	b := newBlocking()
 	leaving := f.Start(fleet.Options{Beat: beat, Slots: 1, Run: b.run})
 	id := submit(t, f, alice, "1", 1)
 	<-b.started
 	leaving.Stop() // no grace
-	if s := state(t, f, id); s.Status != job.Queued || s.Abandoned != 0 {
+	if s := state(t, f, id); s.Status != job.Queued || len(s.Spent) != 0 {
 		t.Errorf("after the drain: %+v", s)
 	}
 	f.Start(fleet.Options{Beat: beat, Slots: 1, Run: func(context.Context, runners.Work) (runners.End, error) { return done("2") }})
@@ -270,6 +365,7 @@ func TestDrainHandsBack(t *testing.T) {
 }
 
 func TestDrainLetsWorkFinish(t *testing.T) {
+	t.Parallel()
 	f := newFleet(t)
 	started, finish := make(chan struct{}), make(chan struct{})
 	leaving := f.Start(fleet.Options{Beat: beat, Slots: 1, Grace: time.Minute, Run: func(ctx context.Context, _ runners.Work) (runners.End, error) {
@@ -292,18 +388,20 @@ func TestDrainLetsWorkFinish(t *testing.T) {
 	}
 }
 
-// TestLostAfterThreeAttempts: what no runner can do ends, and does not go round for ever.
+// TestLostAfterThreeAttempts: work that ends its attempts does not go round for ever.
 func TestLostAfterThreeAttempts(t *testing.T) {
+	t.Parallel()
 	f := newFleet(t)
-	f.Start(fleet.Options{Beat: beat, Slots: 2, Run: func(_ context.Context, w runners.Work) (runners.End, error) {
+	f.Start(fleet.Options{Beat: beat, Slots: 2, Run: func(ctx context.Context, w runners.Work) (runners.End, error) {
 		if w.Content == "panic" {
 			panic("a bug")
 		}
-		return runners.End{}, errors.New("the blob is not there")
+		commands.AfterWork(ctx)
+		return runners.End{}, errors.New("what was computed cannot be written down")
 	}})
 	failing, panicking := submit(t, f, alice, "fail", 1), submit(t, f, alice, "panic", 1)
 	for _, id := range []string{failing, panicking} {
-		if s := untilStatus(t, f, id, job.Lost); s.Attempt != job.MaxAbandoned {
+		if s := untilStatus(t, f, id, job.Lost); s.Attempt != job.MaxAbandoned || s.Refunded || s.Why != job.SpentAttempts {
 			t.Errorf("%+v", s)
 		}
 	}
@@ -311,8 +409,9 @@ func TestLostAfterThreeAttempts(t *testing.T) {
 }
 
 // TestForgottenAttemptIsRescued: a runner that lives and beats but has forgotten
-// an attempt does not keep it.
+// an attempt does not keep it, and the attempt is not spent.
 func TestForgottenAttemptIsRescued(t *testing.T) {
+	t.Parallel()
 	f := newFleet(t)
 	b := newBlocking()
 	p := f.Start(fleet.Options{Beat: beat, Slots: 1, Run: func(ctx context.Context, w runners.Work) (runners.End, error) {
@@ -334,13 +433,14 @@ func TestForgottenAttemptIsRescued(t *testing.T) {
 		t.Fatal(err)
 	}
 	f.Start(fleet.Options{Beat: beat, Slots: 1, Run: func(context.Context, runners.Work) (runners.End, error) { return done("again") }})
-	if s := untilStatus(t, f, id, job.Succeeded); s.Abandoned != 1 {
+	if s := untilStatus(t, f, id, job.Succeeded); len(s.Spent) != 0 || s.Attempt != 2 {
 		t.Errorf("%+v", s)
 	}
 }
 
 // TestAProcessThatCannotSignClaimsNothing: the job waits for one that can; a key that is away in the middle of a job hands it back.
 func TestAProcessThatCannotSignClaimsNothing(t *testing.T) {
+	t.Parallel()
 	f := newFleet(t)
 	able, ran := make(chan struct{}), make(chan struct{}, 10)
 	f.Start(fleet.Options{
@@ -368,7 +468,7 @@ func TestAProcessThatCannotSignClaimsNothing(t *testing.T) {
 	other.Stop()
 	id = submit(t, f, alice, "2", 1)
 	close(able)
-	if s := untilStatus(t, f, id, job.Succeeded); s.Outcome.Output.Inline != "signed" || s.Abandoned != 0 || s.Attempt != 2 {
+	if s := untilStatus(t, f, id, job.Succeeded); s.Outcome.Output.Inline != "signed" || len(s.Spent) != 0 || s.Attempt != 2 {
 		t.Errorf("%+v", s)
 	}
 }
@@ -387,6 +487,7 @@ func oneLarge() func(content string) (release func(), ok bool) {
 // TestWhatHasNoRoomStaysQueued: a large job that waits for room is queued and holds no slot, the small ones behind it go past, and
 // it runs once the room is given back, however the job before it ended.
 func TestWhatHasNoRoomStaysQueued(t *testing.T) {
+	t.Parallel()
 	for name, end := range map[string]func(f *fleet.Fleet, p *fleet.Process, first string, finish chan struct{}){
 		"finished": func(_ *fleet.Fleet, _ *fleet.Process, _ string, finish chan struct{}) { finish <- struct{}{} },
 		"cancelled": func(f *fleet.Fleet, _ *fleet.Process, first string, _ chan struct{}) {

@@ -4,17 +4,22 @@ import (
 	"bufio"
 	"bytes"
 	"fmt"
+	"net/url"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
 	"time"
 
+	"github.com/jackc/pgx/v5/pgconn"
+
 	"reckon/projections/pgtest"
 	"reckon/test/binary"
 	"reckon/test/e2e"
+	"reckon/test/proxy"
 )
 
 // startTimeout is how long a process may take to be ready on a slow machine.
@@ -26,9 +31,10 @@ type installation struct {
 	t        testing.TB
 	log      string // connection string
 	shared   []string
+	through  []string // a command that becomes the processes started from then on, as env with variables; nil: none
 	node     *process
-	logData  string     // folder of the node
-	database *cutAtWill // between the processes and PostgreSQL
+	logData  string       // folder of the node
+	database *proxy.Proxy // between the processes and PostgreSQL
 }
 
 // plans lets a test submit as fast as it can; accounts may run two jobs at once.
@@ -47,6 +53,23 @@ live_sessions = 5
 denied_heads = ["Run", "Import"]
 `
 
+// postgresBehind opens a way to a PostgreSQL, and returns the address of its database on that way.
+func postgresBehind(t testing.TB, database string) (way *proxy.Proxy, address string) {
+	t.Helper()
+	config, err := pgconn.ParseConfig(database)
+	if err != nil {
+		t.Fatal(err)
+	}
+	network, server := pgconn.NetworkAddress(config.Host, config.Port)
+	way = proxy.Start(t, network, server)
+	user := url.User(config.User)
+	if config.Password != "" {
+		user = url.UserPassword(config.User, config.Password)
+	}
+	through := url.URL{Scheme: "postgres", User: user, Host: way.Address(), Path: "/" + config.Database, RawQuery: "sslmode=disable"}
+	return way, through.String()
+}
+
 // install starts the node and makes what is shared.
 func install(t testing.TB) *installation {
 	t.Helper()
@@ -62,13 +85,13 @@ func installWith(t testing.TB, plans string) *installation {
 // installOn is installWith a database and a log that is written first.
 func installOn(t testing.TB, plans, database string, writeLog func(folder string)) *installation {
 	t.Helper()
-	cut, address := cuttable(t, database)
+	way, address := postgresBehind(t, database)
 	folder := t.TempDir()
 	config := filepath.Join(folder, "reckon.toml")
 	if err := os.WriteFile(config, []byte(plans), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	in := &installation{t: t, logData: filepath.Join(folder, "log"), database: cut}
+	in := &installation{t: t, logData: filepath.Join(folder, "log"), database: way}
 	writeLog(in.logData)
 	in.startNode()
 	in.log = in.node.ready
@@ -89,9 +112,16 @@ func (in *installation) startNode() {
 	in.node = node
 }
 
+// with is the installation for processes that have these settings, too, the last of each in force.
+func (in *installation) with(settings ...string) *installation {
+	other := *in
+	other.shared = append(slices.Clone(in.shared), settings...)
+	return &other
+}
+
 // api starts a process that answers HTTP.
 func (in *installation) api(roles string) *e2e.Server {
-	return e2e.Start(in.t, e2e.DataFolder(in.t), append(in.shared, "--roles", roles)...)
+	return e2e.StartThrough(in.t, in.through, e2e.DataFolder(in.t), append(in.shared, "--roles", roles)...)
 }
 
 // headless starts a process that does not.
@@ -107,7 +137,8 @@ func (in *installation) headless(roles string) *process {
 // tryHeadless is headless for goroutines, which must not end the test.
 func (in *installation) tryHeadless(roles string) (*process, error) {
 	data := e2e.DataFolder(in.t)
-	return launch(in.t, append([]string{"serve", "--data", data, "--roles", roles}, in.shared...)...)
+	command := append(slices.Clone(in.through), binary.Reckon(in.t), "serve", "--data", data, "--roles", roles)
+	return launchOther(in.t, command[0], append(command[1:], in.shared...)...)
 }
 
 // process is a running reckon.

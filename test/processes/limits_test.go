@@ -37,6 +37,7 @@ denied_heads = []
 // TestLimitsAcrossFourProcesses: a plan's evaluations a minute and its live sessions are counted over all processes, exactly; while the
 // database is away by each process alone, and never by none.
 func TestLimitsAcrossFourProcesses(t *testing.T) {
+	t.Parallel()
 	in := installWith(t, strict)
 	servers := make([]*e2e.Server, 4)
 	roles := []string{"api,project,react", "api", "api", "api"}
@@ -123,7 +124,7 @@ func TestLimitsAcrossFourProcesses(t *testing.T) {
 
 	// While the database is away each process counts alone, and says so.
 	c := servers[0].NewAccount("away@example.com")
-	in.database.cut()
+	in.database.Refuse()
 	if n := ask(c, 8, plain, "rate_limited"); n != 5*int64(len(servers)) {
 		t.Errorf("%d answers of 4 processes that each count 5, the database being away", n)
 	}
@@ -132,7 +133,7 @@ func TestLimitsAcrossFourProcesses(t *testing.T) {
 			t.Errorf("server %d does not say that it counts alone:\n%s", i, s.Output())
 		}
 	}
-	in.database.mend()
+	in.database.Mend()
 	for attempt := 0; ; attempt++ { // each process asks again within 5 s
 		d := servers[0].NewAccount(fmt.Sprintf("back-%d@example.com", attempt))
 		if n := ask(d, 2, plain, "rate_limited"); n == 5 {
@@ -183,6 +184,7 @@ func asked(t *testing.T, s *e2e.Server, method, path, body, header, value string
 // TestWhatIsEndedEndsInEveryProcess: a credential that was ended in one place, by its owner or by an operator's command, fails with the
 // very next request, whichever process answers it.
 func TestWhatIsEndedEndsInEveryProcess(t *testing.T) {
+	t.Parallel()
 	in := install(t)
 	dataOne, dataTwo := e2e.DataFolder(t), e2e.DataFolder(t)
 	one, two := in.serve(dataOne, "api,project,react"), in.serve(dataTwo, "api")

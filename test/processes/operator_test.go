@@ -113,6 +113,7 @@ func pair(t *testing.T) (in *installation, one, two *e2e.Server, here, there *e2
 // TestFrozenOwner: a process that takes requests and does nothing holds its callers until its
 // lease ends; then they are answered from a fresh session. When it goes on it has lost the session.
 func TestFrozenOwner(t *testing.T) {
+	t.Parallel()
 	_, _, two, here, there := pair(t)
 	freeze(t, two)
 	begun := time.Now()
@@ -138,6 +139,7 @@ func TestFrozenOwner(t *testing.T) {
 // TestStoppingWaitsForForwarded: neither the owner of a session nor the process that forwards to
 // it cuts an evaluation when it is told to stop.
 func TestStoppingWaitsForForwarded(t *testing.T) {
+	t.Parallel()
 	in, one, two, here, there := pair(t)
 	p := begin(t, here, there, "Pause[2]; z + 1")
 	signal(t, two, syscall.SIGTERM)
@@ -165,6 +167,7 @@ func TestStoppingWaitsForForwarded(t *testing.T) {
 // TestOwnerDiesWhileItEvaluates: its callers are answered from a fresh session once its lease has
 // ended; none is told that the log is away.
 func TestOwnerDiesWhileItEvaluates(t *testing.T) {
+	t.Parallel()
 	_, _, two, here, there := pair(t)
 	p := begin(t, here, there, "Pause[4]; z")
 	two.Kill()
@@ -241,9 +244,13 @@ func (b *balancer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	proxy.ServeHTTP(w, r)
 }
 
+// thinking is a client's pause between two requests: clients need not take all processor time.
+const thinking = 20 * time.Millisecond
+
 // TestRollingRestart: every server is replaced behind a balancer that asks /readyz, and no
 // client has a request refused or cut.
 func TestRollingRestart(t *testing.T) {
+	t.Parallel()
 	const clients = 4
 	in := install(t)
 	in.shared = append(in.shared, "--unready-grace", "3s")
@@ -277,6 +284,7 @@ func TestRollingRestart(t *testing.T) {
 					return
 				}
 				answered.Add(1)
+				wait.Pace(thinking)
 			}
 		})
 	}
@@ -305,6 +313,7 @@ func TestRollingRestart(t *testing.T) {
 // TestIdleLogDoesNotGrow: a server with an embedded log that holds a session, and does nothing for
 // many leases, writes nothing, and keeps the session.
 func TestIdleLogDoesNotGrow(t *testing.T) {
+	t.Parallel()
 	const interval = 50 * time.Millisecond
 	data := e2e.DataFolder(t)
 	server := e2e.Start(t, data, "--beat", interval.String())
@@ -345,6 +354,7 @@ func TestIdleLogDoesNotGrow(t *testing.T) {
 
 // TestALongJobStaysWithItsServer: a server with an embedded log, which writes no heartbeats, runs a job for many leases and nobody takes it over.
 func TestALongJobStaysWithItsServer(t *testing.T) {
+	t.Parallel()
 	data := e2e.DataFolder(t)
 	server := e2e.Start(t, data, "--beat", "50ms")
 	alice := server.NewAccount("alice@example.com")
@@ -365,6 +375,7 @@ func TestALongJobStaysWithItsServer(t *testing.T) {
 // TestOutagesAreQuiet: while the log or the database is away a process that does everything, and
 // is asked all the while, writes at most a line a second about that, and works again afterwards, which it says once of each part.
 func TestOutagesAreQuiet(t *testing.T) {
+	t.Parallel()
 	const lasts = 6 * time.Second
 	in := install(t)
 	server := in.api("api,project,run,react")
@@ -386,7 +397,7 @@ func TestOutagesAreQuiet(t *testing.T) {
 		cut, mend func()
 	}{
 		{"the log", func() { in.node.kill() }, in.startNode},
-		{"the database", in.database.cut, in.database.mend},
+		{"the database", in.database.Refuse, in.database.Mend},
 	} {
 		before := strings.Count(server.Output(), "\n")
 		begun := time.Now()

@@ -165,6 +165,7 @@ func (in *installation) publishedEarlier(t *testing.T) (kid string) {
 // look, every server seals with the new key without a restart, and every receipt verifies with the published keys all the while. A server that
 // has another folder of keys says that it is not ready and evaluates nothing, until the key is copied there.
 func TestKeysAreRotatedForEveryServer(t *testing.T) {
+	t.Parallel()
 	in := install(t)
 	folder := in.setting("--keys")
 	dataOne, dataTwo, dataThree := e2e.DataFolder(t), e2e.DataFolder(t), e2e.DataFolder(t)
@@ -263,6 +264,7 @@ func credentials(email string) string {
 // TestAccountsOfCommandsAreThoseOfServers: one store of people, found with nothing but one server's data folder, beside running servers and
 // without; and it outlives every read model.
 func TestAccountsOfCommandsAreThoseOfServers(t *testing.T) {
+	t.Parallel()
 	in := install(t)
 	dataOne, dataTwo := e2e.DataFolder(t), e2e.DataFolder(t)
 	one, two := in.serve(dataOne, "api,project,react"), in.serve(dataTwo, "api")
@@ -342,6 +344,7 @@ func TestAccountsOfCommandsAreThoseOfServers(t *testing.T) {
 
 // TestTheFileOfReadModelsIsThrownAway: everything embedded in one server; and a server that is stopped is not taken to be absent.
 func TestTheFileOfReadModelsIsThrownAway(t *testing.T) {
+	t.Parallel()
 	data := e2e.DataFolder(t)
 	server := e2e.Start(t, data)
 	anna := server.NewAccount("anna@example.com")

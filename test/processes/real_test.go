@@ -87,6 +87,7 @@ func await(t *testing.T, a *e2e.Account, id string) jobView {
 // lives in another finds its variables; killing the owner ends the session, and
 // the next answer says so.
 func TestSessionsAcrossProcesses(t *testing.T) {
+	t.Parallel()
 	in := install(t)
 	in.headless("project,react")
 	one, two := in.api("api"), in.api("api")
@@ -157,8 +158,9 @@ const settleTimeout = 4 * time.Minute
 // processes, some twice, cancels some, and kills runners with kill -9 all the
 // while. Then the log must agree with every rule.
 func TestJobsSurviveKilledRunners(t *testing.T) {
-	accounts := sweep.Size(t, "RECKON_JOB_ACCOUNTS", 10, 50)
-	each := sweep.Size(t, "RECKON_JOBS_EACH", 20, 40)
+	t.Parallel()
+	accounts := sweep.Size(t, "RECKON_JOB_ACCOUNTS", 8, 50)
+	each := sweep.Size(t, "RECKON_JOBS_EACH", 10, 40)
 	in := install(t)
 	apis := []*e2e.Server{in.api("api,project,react"), in.api("api,react")}
 	fleet := make([]*process, 3)
@@ -381,7 +383,7 @@ func (b *books) job(id string, r event.Recorded) {
 		}
 	case of.state.Terminal():
 		of.ends++
-		if of.state.Status == job.Lost && before.Abandoned+1 < job.MaxAbandoned {
+		if of.state.Status == job.Lost && len(before.Spent)+1 < job.MaxAbandoned {
 			of.ends = -1000 // lost while attempts remained
 		}
 	}
@@ -395,7 +397,7 @@ func (b *books) open() (open []string) {
 			open = append(open, fmt.Sprintf("job %s is %s after %d attempts", id, of.state.Status, of.state.Attempt))
 		case of.state.Outcome.PublishTo != "" && len(b.runs[id]) == 0:
 			open = append(open, "job "+id+" has ended and its run is not there")
-		case of.state.Early && b.net[id] != 0:
+		case of.state.Refunded && b.net[id] != 0:
 			open = append(open, "job "+id+" was cancelled early and is not refunded")
 		}
 	}
@@ -409,15 +411,15 @@ func (b *books) check(t *testing.T) {
 	}
 	for id, of := range b.jobs {
 		want := 1
-		if of.state.Early {
+		if of.state.Refunded {
 			want = 0
 		}
 		switch s := of.state; {
 		case of.ends != 1:
 			t.Errorf("job %s: %d ends (a number below 0: lost while attempts remained)", id, of.ends)
 		case b.net[id] != want:
-			t.Errorf("job %s, %s, early %t, holds %d slots, want %d", id, s.Status, s.Early, b.net[id], want)
-		case b.refunds[id] > 1 && s.Early: // a duplicate's refund is another slot's
+			t.Errorf("job %s, %s, early %t, holds %d slots, want %d", id, s.Status, s.Refunded, b.net[id], want)
+		case b.refunds[id] > 1 && s.Refunded: // a duplicate's refund is another slot's
 			t.Errorf("job %s was refunded %d times", id, b.refunds[id])
 		case s.Queued.RunID != 0 && s.Status == job.Succeeded && len(b.runs[id]) != 1:
 			t.Errorf("job %s succeeded and has %d runs", id, len(b.runs[id]))
@@ -466,6 +468,7 @@ func (b *books) unfairness() float64 {
 // TestOperatorStopsARunner: a runner told to stop finishes or hands back what it
 // has, ends with status 0, and leaves nothing to recover.
 func TestOperatorStopsARunner(t *testing.T) {
+	t.Parallel()
 	in := install(t)
 	api := in.api("api,project,react")
 	first := in.headless("run")

@@ -40,7 +40,8 @@ const (
 // TestKilledRebuild: a projector that is killed with kill -9 again and again while it builds every read model anew leaves the
 // rows, the checkpoints and the indexes of one that was left alone.
 func TestKilledRebuild(t *testing.T) {
-	kills := sweep.Size(t, "RECKON_TEST_KILLS", 5, 20)
+	t.Parallel()
+	kills := sweep.Size(t, "RECKON_TEST_KILLS", 3, 20)
 	folder := t.TempDir()
 	kept := filepath.Join(folder, "blobs")
 	must(t, os.Mkdir(kept, 0o700))

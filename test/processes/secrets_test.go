@@ -17,6 +17,7 @@ import (
 // TestSecretsAreNotLogged: two real servers that log everything never write a password, a cookie, a token or what authenticates them
 // to the log, the database and each other; whatever is right or wrong with the request that carries it.
 func TestSecretsAreNotLogged(t *testing.T) {
+	t.Parallel()
 	in := install(t)
 	const peerSecret = "what the processes know each other by"
 	in.shared = append(in.shared, "--log-level", "debug", "--peer-secret", peerSecret)
@@ -46,11 +47,11 @@ func TestSecretsAreNotLogged(t *testing.T) {
 	asked(t, one, "POST", "/auth/password", fmt.Sprintf(`{"current_password":%q,"new_password":%q,"more":1}`, wrong, changed), "Cookie", cookie)
 	operate(t, 0, minted+"\n", "account", "password", a.Email, "--password-stdin", "--data", dataOne)
 	secrets["operator's token"] = strings.TrimSpace(operate(t, 0, "", "account", "token", a.Email, "--name", "second", "--data", dataOne))
-	in.database.cut() // errors of every part are logged
+	in.database.Refuse() // errors of every part are logged
 	asked(t, one, "GET", "/api/history", "", "Cookie", cookie)
 	cookieOf(t, one, a.Email, minted)
 	asked(t, one, "GET", "/api/tokens", "", "Authorization", "Bearer "+secrets["operator's token"])
-	in.database.mend()
+	in.database.Mend()
 	for _, s := range []*e2e.Server{one, two} {
 		if status := s.Interrupt(); status != 0 {
 			t.Errorf("exit status %d", status)
@@ -72,6 +73,7 @@ func TestSecretsAreNotLogged(t *testing.T) {
 
 // TestKeysRotateWhileRequestsRun: not one evaluation fails, and every receipt verifies with the keys that are published right after it.
 func TestKeysRotateWhileRequestsRun(t *testing.T) {
+	t.Parallel()
 	in := install(t)
 	dataOne := e2e.DataFolder(t)
 	servers := []*e2e.Server{in.serve(dataOne, "api,project,react"), in.serve(e2e.DataFolder(t), "api")}

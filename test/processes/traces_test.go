@@ -13,13 +13,14 @@ import (
 // TestOneTraceOverProcesses: what one client's trace leads to in a process that answers HTTP, one that runs jobs, one that writes the read models and one that owns
 // a session is one trace.
 func TestOneTraceOverProcesses(t *testing.T) {
+	t.Parallel()
 	const (
 		trace, span = "0af7651916cd43dd8448eb211c80319c", "b7ad6b7169203331"
 		traceparent = "00-" + trace + "-" + span + "-01"
 	)
 	spans := collector.New(t)
-	spans.Use(t)
 	in := install(t)
+	in.through = spans.Through()
 	in.headless("project,react")
 	in.headless("run")
 	one, two := in.api("api"), in.api("api")

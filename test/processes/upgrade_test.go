@@ -25,11 +25,11 @@ import (
 	"reckon/eventstore/node/eventlog"
 	"reckon/projections/pgtest"
 	"reckon/test/e2e"
+	"reckon/test/sweep"
 	"reckon/test/wait"
 )
 
 const (
-	upgradePast    = 8000 // runs in the log before the upgrade: the new version takes a while to be built
 	upgradeClients = 3
 	roundsBetween  = 5 // rounds of the clients before each step
 )
@@ -45,9 +45,9 @@ func nextBinary(t *testing.T) string {
 		must(t, err)
 		content, err := os.ReadFile(source)
 		must(t, err)
-		next := strings.NewReplacer("history_v2", "history_v3", "history_days_v2", "history_days_v3", `Name: "history", Version: 2`, `Name: "history", Version: 3`).Replace(string(content))
+		next := strings.NewReplacer("history_v3", "history_v4", "history_days_v3", "history_days_v4", `Name: "history", Version: 3`, `Name: "history", Version: 4`).Replace(string(content))
 		if next == string(content) {
-			t.Fatalf("%s: history is not version 2 any more: say in this test what the next version is", name)
+			t.Fatalf("%s: history is not version 3 any more: say in this test what the next version is", name)
 		}
 		replaced[source] = filepath.Join(folder, name)
 		must(t, os.WriteFile(replaced[source], []byte(next), 0o600))
@@ -65,8 +65,10 @@ func nextBinary(t *testing.T) string {
 // TestUpgradeUnderLoad: a new version of a read model is built beside the old one, and servers of the new release take over behind a balancer that
 // asks /readyz, while clients write and read. No request fails, and no read that is not marked stale lacks what its client wrote before.
 func TestUpgradeUnderLoad(t *testing.T) {
+	t.Parallel()
 	next := nextBinary(t)
-	in := installOn(t, plans, pgtest.Database(t), func(log string) { writeUpgradeLog(t, log) })
+	past := sweep.Size(t, "RECKON_UPGRADE_RUNS", 1000, 8000) // runs in the log before: the new version takes a while to be built
+	in := installOn(t, plans, pgtest.Database(t), func(log string) { writeUpgradeLog(t, log, int64(past)) })
 	in.shared = append(in.shared, "--unready-grace", "3s")
 	oldProjector := in.headless("project,react")
 	old := []*e2e.Server{in.api("api"), in.api("api")}
@@ -141,11 +143,11 @@ func TestUpgradeUnderLoad(t *testing.T) {
 		}
 		return string(output)
 	}
-	command("projections", "teardown", "history", "2")
+	command("projections", "teardown", "history", "3")
 	l.rounds(roundsBetween)
 	close(l.ended)
 	l.clients.Wait()
-	if versions := command("projections", "versions"); strings.Contains(versions, "history_v2") || !strings.Contains(versions, "history_v3") {
+	if versions := command("projections", "versions"); strings.Contains(versions, "history_v3") || !strings.Contains(versions, "history_v4") {
 		t.Errorf("after the teardown:\n%s", versions)
 	}
 	t.Logf("%d writes and %d reads, %d of them marked stale, while both servers were replaced; %d failed in the balancer", l.writes.Load(), l.reads.Load(), l.stale.Load(), b.failed.Load())
@@ -168,7 +170,7 @@ func freeHost(t *testing.T) string {
 	return listener.Addr().String()
 }
 
-// load is clients that write and read without a pause.
+// load is clients that write and read.
 type load struct {
 	t       *testing.T
 	front   string
@@ -218,6 +220,7 @@ func (l *load) client(a *e2e.Account, n int) {
 			return
 		}
 		l.reads.Add(1)
+		wait.Pace(thinking)
 	}
 }
 
@@ -255,13 +258,13 @@ func askReadiness(b *balancer) (stop func()) {
 }
 
 // writeUpgradeLog writes runs of the past below the node.
-func writeUpgradeLog(t *testing.T, folder string) {
+func writeUpgradeLog(t *testing.T, folder string, runs int64) {
 	t.Helper()
 	log, err := eventlog.Open(eventlog.Options{Dir: folder})
 	must(t, err)
 	l := audittest.New("the key of a past server")
 	var last *eventlog.Pending
-	for n := int64(1); n <= upgradePast; n++ {
+	for n := int64(1); n <= runs; n++ {
 		if n%run.BlockSize == 1 {
 			l.Add("runids", "", run.Reserved{Process: audittest.Process})
 		}

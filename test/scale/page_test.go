@@ -60,6 +60,7 @@ func whole(n int) string {
 
 // TestPage keeps the table of docs/scale.md what the model says.
 func TestPage(t *testing.T) {
+	t.Parallel()
 	page, err := os.ReadFile(pagePath)
 	if err != nil {
 		t.Fatal(err)
@@ -83,6 +84,7 @@ func TestPage(t *testing.T) {
 
 // TestMoreNeedsMore: a plan for more accounts has no fewer clusters, and no cluster passes what is planned for.
 func TestMoreNeedsMore(t *testing.T) {
+	t.Parallel()
 	before := Plan{}
 	for accounts := 1000.0; accounts < 1e8; accounts *= 1.7 {
 		p := For(typical(accounts), Measured, measured)

@@ -56,6 +56,7 @@ func count(t *testing.T, s *e2e.Server) counted {
 // TestCostsAreWhatTheServiceWrites: the events of evaluations and jobs exactly, and their bytes within a tenth, as the real
 // service writes them; then of a mixture, and of the files.
 func TestCostsAreWhatTheServiceWrites(t *testing.T) {
+	t.Parallel()
 	data := e2e.DataFolder(t)
 	server := e2e.Start(t, data, "--config", e2e.GenerousPlans(t, data))
 	a := server.NewAccount("anna@example.com")

@@ -29,6 +29,7 @@ func heavyTailed(n int, most float64, random *rand.Rand) (loads []float64, total
 
 // TestBusiestCluster: the bound is passed no more often than it says, and is at most twice what comes.
 func TestBusiestCluster(t *testing.T) {
+	t.Parallel()
 	const spreads = 300
 	for _, c := range []struct {
 		accounts, clusters int
@@ -86,6 +87,7 @@ func queue(perSecond, service, cv2 float64, c, n int, random *rand.Rand) float64
 
 // TestWaiting: the predicted wait is no less than that of a simulated queue but for a tenth, and for one worker it is that wait.
 func TestWaiting(t *testing.T) {
+	t.Parallel()
 	const service = 0.05
 	for _, c := range []int{1, 4, 16, 64} {
 		for _, use := range []float64{0.5, 0.7, 0.85} {
@@ -104,6 +106,7 @@ func TestWaiting(t *testing.T) {
 
 // TestWorkers: with as many workers as the model names the simulated wait is kept, and with a tenth and two fewer it is not.
 func TestWorkers(t *testing.T) {
+	t.Parallel()
 	const service, cv2, target = 0.05, 4, 5 * time.Millisecond
 	for _, perSecond := range []float64{20, 200, 2000} {
 		c := WorkersFor(perSecond, service, cv2, target)

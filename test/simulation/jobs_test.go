@@ -122,7 +122,7 @@ func (nobody) Forget(context.Context, string, []string) error { return nil }
 // rescuer believes that the named runner has stopped reporting.
 func rescuer(id, nonce string) process {
 	return process{"rescuer", func(store commands.Store) {
-		_, _ = jobs(store).AbandonJob(context.Background(), intent("rescuer", days[1]), id, nonce)
+		_, _ = jobs(store).AbandonJob(context.Background(), intent("rescuer", days[1]), id, nonce, true)
 	}}
 }
 
@@ -155,7 +155,7 @@ var reactions = []reaction{
 			if err != nil {
 				return err
 			}
-			return j.SettleCancellation(context.Background(), in, s)
+			return j.SettleRefund(context.Background(), in, s)
 		}
 		return nil
 	}},
@@ -220,7 +220,7 @@ func invariants(ids ...string) func(*log) error {
 			if s := stateOf(l, id); s.Exists() && !s.Terminal() && account.Decider.Fold(l.streams[account.Stream(theAccount)]).Closed {
 				return fmt.Errorf("job %s of the closed account is %s", id, s.Status)
 			}
-			if s := stateOf(l, id); s.Exists() && s.Queued.UploadID != "" && !(s.Status == job.Cancelled && s.Early) {
+			if s := stateOf(l, id); s.Exists() && s.Queued.UploadID != "" && !s.Refunded {
 				holders++
 			}
 		}
@@ -264,7 +264,7 @@ func jobInvariants(l *log, id string) error {
 		}
 	}
 	want := 0
-	if s.Exists() && !(s.Status == job.Cancelled && s.Early) {
+	if s.Exists() && !s.Refunded {
 		want = 1
 	}
 	if net != want {
@@ -299,7 +299,7 @@ func runInvariants(l *log, id string, s job.State) error {
 func ending(id string) func(*log) string {
 	return func(l *log) string {
 		s := stateOf(l, id)
-		return fmt.Sprintf("%s early=%v", s.Status, s.Early)
+		return fmt.Sprintf("%s refunded=%v", s.Status, s.Refunded)
 	}
 }
 

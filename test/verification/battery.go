@@ -41,6 +41,24 @@ func Blind() ([]Pair, error) { return load("testdata/classes/blind_searches.txt"
 // Stranger reads the pairs of a third hand, made to mislead and written without a look at the rules.
 func Stranger() ([]Pair, error) { return load("testdata/stranger/*.txt") }
 
+// Every takes of each group of pairs (one rule, right or wrong) the first and then each n-th, so that every group is there.
+func Every(n int, pairs []Pair) []Pair {
+	type group struct {
+		rule  string
+		right bool
+	}
+	seen := map[group]int{}
+	var taken []Pair
+	for _, pair := range pairs {
+		of := group{pair.Rule, pair.Right}
+		if seen[of]%n == 0 {
+			taken = append(taken, pair)
+		}
+		seen[of]++
+	}
+	return taken
+}
+
 func load(pattern string) ([]Pair, error) {
 	found, err := fs.Glob(files, pattern)
 	if err != nil {

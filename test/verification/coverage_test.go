@@ -7,6 +7,21 @@ import (
 	"reckon/domain/verification"
 )
 
+// TestEvery: of a group the first pair and then each n-th; the whole is all.
+func TestEvery(t *testing.T) {
+	var pairs []Pair
+	for i := range 7 {
+		pairs = append(pairs, Pair{Rule: "a", Answer: string(rune(48 + i)), Right: i%2 == 0})
+	}
+	var taken string
+	for _, pair := range Every(2, pairs) {
+		taken += pair.Answer
+	}
+	if all := Every(1, pairs); taken != "0145" || len(all) != len(pairs) {
+		t.Errorf("%s, %d pairs", taken, len(all))
+	}
+}
+
 // TestEveryRuleHasPairs: each rule takes at least one right and one wrong answer of the lists that the tests of this package
 // have checked. Which rule takes a pair is what Derive says: most lists name a topic, not a rule.
 func TestEveryRuleHasPairs(t *testing.T) {

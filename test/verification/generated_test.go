@@ -7,7 +7,6 @@ import (
 	"encoding/json"
 	"flag"
 	"fmt"
-	"math"
 	"os/exec"
 	"slices"
 	"strconv"
@@ -21,11 +20,11 @@ import (
 	"reckon/runners/checker"
 	"reckon/runners/engine"
 	"reckon/runners/engine/enginetest"
+	"reckon/test/sweep"
 )
 
-// To measure: go test ./test/verification -run TestGenerated -v -pairs 100000 -seed 7
+// To measure: RECKON_PAIRS=100000 go test ./test/verification -run TestGenerated -v -seed 7
 var (
-	generatedPairs  = flag.Int("pairs", 3000, "pairs that TestGenerated checks")
 	generatedSeed   = flag.Int64("seed", 1, "seed of the generated pairs")
 	generatedFamily = flag.String("family", "", "generate pairs of these families only, by the names of their functions: a,b")
 )
@@ -67,23 +66,10 @@ func generate(t testing.TB, seed int64, count int) []Generated {
 	return pairs
 }
 
-// processorBudget bounds what TestGenerated spends on the pairs of a plain run, in processor time of the checker.
-const processorBudget = 40 * time.Second
-
-// A few thousand pairs, the same ones each time: no right answer is refuted, no wrong one verified. With -pairs as many as are
-// asked for are checked, without -pairs as many of the default as the budget buys.
+// Pairs of a seed: no right answer is refuted, no wrong one verified.
 func TestGenerated(t *testing.T) {
-	budget := processorBudget
-	flag.Visit(func(f *flag.Flag) {
-		if f.Name == "pairs" {
-			budget = math.MaxInt64
-		}
-	})
-	checked := checkGenerated(t, start(t), generate(t, *generatedSeed, *generatedPairs), budget)
-	report(t, checked)
-	if len(checked) < 500 {
-		t.Errorf("only %d pairs fit into %v of processor time", len(checked), budget)
-	}
+	t.Parallel()
+	report(t, checkGenerated(t, start(t), generate(t, *generatedSeed, sweep.Size(t, "RECKON_PAIRS", 300, 3000))))
 }
 
 // Checked is a pair with its outcome and the checker's processor time.
@@ -93,26 +79,21 @@ type Checked struct {
 	Processor time.Duration
 }
 
-// checkGenerated checks the pairs in order, a few at a time, until the budget of processor time is spent.
-func checkGenerated(t testing.TB, c *checker.Checker, pairs []Generated, budget time.Duration) []Checked {
+// checkGenerated checks the pairs, a few at a time.
+func checkGenerated(t testing.TB, c *checker.Checker, pairs []Generated) []Checked {
 	checked := make([]Checked, len(pairs))
-	var next, spent atomic.Int64
+	var next atomic.Int64
 	var group sync.WaitGroup
 	for range 4 {
 		group.Go(func() {
-			for spent.Load() < int64(budget) {
-				i := int(next.Add(1) - 1)
-				if i >= len(pairs) {
-					return
-				}
+			for i := int(next.Add(1) - 1); i < len(pairs); i = int(next.Add(1) - 1) {
 				result, processor := measured(t, c, pairs[i].Input, pairs[i].Answer, checkSteps)
-				spent.Add(int64(processor))
 				checked[i] = Checked{pairs[i], result, processor}
 			}
 		})
 	}
 	group.Wait()
-	return checked[:min(int(next.Load()), len(pairs))]
+	return checked
 }
 
 // defect is what to say about a verdict that is wrong, with the pair as testdata takes it; "" for any other.

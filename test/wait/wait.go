@@ -8,17 +8,19 @@ import (
 	"time"
 )
 
+// Longest is how long anything may take on the slowest machine with most else to do, where a test is not about the time.
+const Longest = 10 * time.Minute
+
 const (
-	longest = 5 * time.Minute       // for one condition, on the slowest machine
-	margin  = 10 * time.Second      // before the test run's deadline, so that the failure names the condition
-	finest  = time.Millisecond      // pause between the first looks
-	widest  = 50 * time.Millisecond // pause between later looks, which may be requests
+	margin = 10 * time.Second      // before the test run's deadline, so that the failure names the condition
+	finest = time.Millisecond      // pause between the first looks
+	widest = 50 * time.Millisecond // pause between later looks, which may be requests
 )
 
 // Until returns once holds does, and fails the test if that does not come about. It looks again after 1 ms, then after pauses that grow to 50 ms.
 func Until(t testing.TB, what string, holds func() bool) {
 	t.Helper()
-	latest := time.Now().Add(longest)
+	latest := time.Now().Add(Longest)
 	if limited, ok := t.(interface{ Deadline() (time.Time, bool) }); ok {
 		if deadline, set := limited.Deadline(); set && deadline.Add(-margin).Before(latest) {
 			latest = deadline.Add(-margin)

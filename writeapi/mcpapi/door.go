@@ -111,7 +111,7 @@ func (d *door) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		defer d.calls.add(callKey{account, session, string(m.ID)}, cancel)()
 	}
 	w.Header().Set("X-Accel-Buffering", "no") // proxies that know it pass each message on at once
-	answer := &faultWriter{ResponseWriter: w, message: m}
+	answer := &faultWriter{ResponseWriter: w, message: m, wanted: c.wanted}
 	d.transport.ServeHTTP(answer, r.WithContext(context.WithValue(r.Context(), callOfRequest{}, c)))
 	answer.finish()
 }

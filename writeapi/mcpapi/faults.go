@@ -1,6 +1,7 @@
 package mcpapi
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"net/http"
@@ -125,28 +126,51 @@ func checkMessage(body []byte) *fault {
 	return nil
 }
 
-// faultWriter puts what the SDK refuses in plain text as an error of the protocol.
+// faultWriter puts what the SDK refuses in plain text as an error of the protocol, and writes nothing of a request that its client has
+// cancelled: its stream ends without an answer.
 type faultWriter struct {
 	http.ResponseWriter
 	message message
-	status  int // of a plain text, which is held back; 0: there is none
+	wanted  context.Context // ends when the client cancels the request
+	status  int             // of a plain text, which is held back; 0: there is none
 	said    strings.Builder
+	begun   bool
 }
 
 // WriteHeader is http.ResponseWriter.
 func (w *faultWriter) WriteHeader(status int) {
+	if w.wanted.Err() != nil {
+		w.endUnanswered()
+		return
+	}
 	if status >= http.StatusBadRequest && strings.HasPrefix(w.Header().Get("Content-Type"), "text/plain") {
 		w.status = status
 		return
 	}
+	w.begun = true
 	w.ResponseWriter.WriteHeader(status)
+}
+
+// endUnanswered makes the answer a stream of no message, if it was not begun otherwise.
+func (w *faultWriter) endUnanswered() {
+	if w.begun {
+		return
+	}
+	w.begun = true
+	w.Header().Set("Content-Type", "text/event-stream")
+	w.ResponseWriter.WriteHeader(http.StatusOK)
 }
 
 // Write is http.ResponseWriter.
 func (w *faultWriter) Write(p []byte) (int, error) {
-	if w.status != 0 {
+	switch {
+	case w.wanted.Err() != nil:
+		w.endUnanswered()
+		return len(p), nil
+	case w.status != 0:
 		return w.said.Write(p)
 	}
+	w.begun = true
 	return w.ResponseWriter.Write(p)
 }
 
@@ -155,7 +179,11 @@ func (w *faultWriter) Unwrap() http.ResponseWriter { return w.ResponseWriter }
 
 // finish writes what was held back.
 func (w *faultWriter) finish() {
-	if w.status == 0 {
+	switch {
+	case w.wanted.Err() != nil:
+		w.endUnanswered()
+		return
+	case w.status == 0:
 		return
 	}
 	f := &fault{id: w.message.ID, Code: jsonrpc.CodeInvalidRequest, Message: "the message, or a header of its request, is not as the revision of the protocol has it"}

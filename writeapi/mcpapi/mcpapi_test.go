@@ -354,6 +354,54 @@ func TestCancelling(t *testing.T) {
 	})
 }
 
+// TestACancelledCallIsNotAnswered: its stream ends without a message (MCP, Cancellation: no response is sent).
+func TestACancelledCallIsNotAnswered(t *testing.T) {
+	t.Parallel()
+	s := apitest.Start(t, apitest.Options{})
+	user := s.NewUser(t)
+	send := func(message string, headers ...string) (*http.Response, string) {
+		t.Helper()
+		response, err := s.Client().Do(request(t, t.Context(), s, user.Token, message, append(headers, "MCP-Protocol-Version", "2025-11-25")...))
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer func() { _ = response.Body.Close() }()
+		body, err := io.ReadAll(response.Body)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return response, string(body)
+	}
+	began, _ := send(`{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"t","version":"1"}}}`)
+	session := began.Header.Get("Mcp-Session-Id")
+	for id, call := range map[string]string{
+		"1": `{"name":"evaluate","arguments":{"expression":"wait"}}`,
+		"2": `{"name":"simulate_circuit","arguments":{"circuit":` + bell + `,"wait_ms":20000}}`,
+	} {
+		type answer struct {
+			status int
+			body   string
+		}
+		answers := make(chan answer)
+		go func() {
+			response, body := send(`{"jsonrpc":"2.0","id":`+id+`,"method":"tools/call","params":`+call+`}`, "Mcp-Session-Id", session)
+			answers <- answer{response.StatusCode, body}
+		}()
+		if id == "1" {
+			until(t, func() string { return strings.Repeat("runs", s.Running.Running(user.ID)) })
+		} else {
+			watchedJob(t, s, user)
+		}
+		send(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":`+id+`}}`, "Mcp-Session-Id", session)
+		if a := <-answers; a.status != http.StatusOK || strings.Contains(a.body, "jsonrpc") {
+			t.Errorf("call %s is answered: %d %s", id, a.status, a.body)
+		}
+	}
+	if _, body := send(`{"jsonrpc":"2.0","id":3,"method":"ping"}`, "Mcp-Session-Id", session); !strings.Contains(body, `"id":3`) {
+		t.Errorf("the next call: %s", body)
+	}
+}
+
 // until waits until found is not empty.
 func until(t *testing.T, found func() string) string {
 	t.Helper()

@@ -65,7 +65,7 @@ var tools = []tool{
 	{
 		name: "check_proof", title: "Check a formal proof",
 		about: "Has a kernel check a Lean proof and issues a certificate, as a background job that takes one of the day's jobs. Give exactly one of export (the text of a lean4export file), upload_id (of POST /api/proofs) or source (Lean text that the server elaborates), and the names of the declarations that the verdict is about. " +
-			"rejected means that the kernel refused the proof, unsupported that it cannot be judged here, inconclusive that the check did not finish. Waits as simulate_circuit does.",
+			"rejected means that the kernel refused the proof, unsupported that it cannot be judged here, inconclusive that the check did not finish or the kernels disagree. Waits as simulate_circuit does.",
 		input:  jobInput("ProofSubmission"),
 		output: func(s shapes) (schema, error) { return s.output("ProofJobReceipt") },
 		call:   submitted("proof"),

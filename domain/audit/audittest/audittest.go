@@ -337,6 +337,7 @@ func TrueSealedWith(key string) *Log {
 	l.addProof()
 	l.addBilling()
 	l.rotate()
+	l.addLost()
 	l.Now = l.Now.Add(time.Hour)
 	l.Add("account-"+Carol, Carol, account.Closed{Account: Carol})
 	l.Now = l.Now.Add(time.Hour)
@@ -426,7 +427,9 @@ func (l *Log) addRuns() {
 	l.Add("run-1", Alice, first, l.Seal(first, "1+1 <&> \U0001D54A", "2", stdout.Inline))
 	long := string(slices.Repeat([]byte("x"), event.MaxInlineBytes+1))
 	second := run.Evaluated{Subject: l.Subject(2, "long"), Answer: event.Text{Blob: l.put(long)}, InputForm: event.Inline("x"), Status: run.Success,
-		Plot: l.put("<svg/>"), Engine: run.Engine{Name: "woxi", Revision: "1"}, ExecutionMS: 3, EvaluatedAt: l.At()}
+		Plot: l.put("<svg/>"), Engine: run.Engine{Name: "giac", Revision: "2"},
+		Asked:       []run.Asked{{Engine: run.Engine{Name: "woxi", Revision: "1"}, Outcome: run.AskedUnevaluated}, {Engine: run.Engine{Name: "giac", Revision: "2"}, Outcome: run.AskedAnswered}},
+		ExecutionMS: 3, EvaluatedAt: l.At()}
 	l.Add("run-2", Alice, second, l.Seal(second, "long", long, ""))
 	l.Add("run-2", Alice, run.Verified{RunID: 2, Account: Alice, Check: run.Check{Verdict: run.VerdictInconclusive, Reason: run.ReasonNoHead}})
 	l.Add("run-3", Alice, run.TimedOut{Subject: l.Subject(3, "slow"), BudgetMS: 3000})
@@ -461,14 +464,37 @@ func (l *Log) addJobs() {
 	l.Add("job-"+third, Alice, job.HasTimedOut{Outcome: job.Outcome{JobID: third, Nonce: nonce, Error: "budget", FinishedAt: l.At()}})
 
 	fourth := UUID(0x104) // lost in its session
-	l.Submit(job.Submission{JobID: fourth, Kind: "evaluate", Payload: event.Inline("x"), SessionID: "s", RunID: 6})
+	spent = l.Submit(job.Submission{JobID: fourth, Kind: "evaluate", Payload: event.Inline("x"), SessionID: "s", RunID: 6})
 	nonce = l.Claim(fourth, 1)
-	l.Add("job-"+fourth, "", job.WasLost{JobID: fourth, Nonce: nonce, Attempts: 1, FinishedAt: l.At()})
+	l.Add("job-"+fourth, "", job.WasLost{JobID: fourth, Nonce: nonce, Attempts: 1, Why: job.InSession, Refunded: true, FinishedAt: l.At()})
+	l.Add("slots-"+Alice+"-"+spent.Day, Alice, slots.Refunded{SlotID: spent.SlotID, JobID: fourth, Reason: slots.ServiceFailed})
 
 	fifth := UUID(0x105)
 	l.Submit(job.Submission{JobID: fifth, Kind: "qsim", Payload: event.Inline("{}")})
 	nonce = l.Claim(fifth, 1)
+	l.Add("job-"+fifth, "", job.WasReleased{JobID: fifth, Nonce: nonce, Reason: job.Untried, Lacked: lacked, NotBefore: event.Timestamp(l.Now.Add(job.PauseAfter(1)))})
+	abandoned := l.Claim(fifth, 2)
+	l.Add("job-"+fifth, "", job.WasReleased{JobID: fifth, Nonce: abandoned, Reason: job.Abandoned})
+	l.Add("job-"+fifth, "", job.WasExcused{JobID: fifth, Nonce: abandoned})
+	nonce = l.Claim(fifth, 3)
+	l.Add("job-"+fifth, "", job.WasReleased{JobID: fifth, Nonce: nonce, Reason: job.Interrupted})
+	nonce = l.Claim(fifth, 4)
 	l.Add("job-"+fifth, Alice, job.HasFailed{Outcome: job.Outcome{JobID: fifth, Nonce: nonce, Error: "e", FinishedAt: l.At()}})
+}
+
+// lacked says why a job could not be tried.
+const lacked = "the store of large bytes could not be reached"
+
+// addLost adds a job that was given up after a day.
+func (l *Log) addLost() {
+	sixth := UUID(0x106)
+	spent := l.Submit(job.Submission{JobID: sixth, Kind: "qsim", Payload: event.Inline("{}")})
+	nonce := l.Claim(sixth, 1)
+	l.Add("job-"+sixth, "", job.WasReleased{JobID: sixth, Nonce: nonce, Reason: job.Untried, Lacked: lacked, NotBefore: event.Timestamp(l.Now.Add(job.PauseAfter(1)))})
+	l.Now = l.Now.Add(job.GiveUpAfter + time.Minute)
+	nonce = l.Claim(sixth, 2)
+	l.Add("job-"+sixth, "", job.WasLost{JobID: sixth, Nonce: nonce, Attempts: 2, Why: job.NeverTried, Lacked: lacked, Refunded: true, FinishedAt: l.At()})
+	l.Add("slots-"+Alice+"-"+spent.Day, Alice, slots.Refunded{SlotID: spent.SlotID, JobID: sixth, Reason: slots.ServiceFailed})
 }
 
 // Told is the result of an evaluate job (interface §2.2) without stdout and plot; answer is the whole text.
@@ -511,7 +537,8 @@ func (l *Log) addProof() {
 	statement := "True"
 	issued := certificate.Issued{CertificateID: UUID(0x301), JobID: first, Account: Alice, Verdict: certificate.Verified, Export: export,
 		Findings: certificate.Findings{Declarations: []certificate.Declaration{{Name: "thm", Kind: certificate.Theorem, Statement: &statement, Axioms: []string{"propext"}, StatementSHA256: Text(Sum([]byte(statement)))}},
-			AxiomsUsed: []string{"propext"}, Own: &certificate.Own{Count: 1, SHA256: Sum([]byte("def d := 1\n")), Definitions: []certificate.OwnDefinition{{Name: "d", Kind: certificate.Definition, Text: "def d := 1"}}}},
+			AxiomsUsed: []string{"propext"}, Own: &certificate.Own{Count: 1, SHA256: Sum([]byte("def d := 1\n")), Definitions: []certificate.OwnDefinition{{Name: "d", Kind: certificate.Definition, Text: "def d := 1"}}},
+			Kernels: []certificate.Kernel{{Name: certificate.FirstKernel, Answer: certificate.Accepted}, {Name: certificate.SecondKernel, Answer: certificate.OutOfBudget, Reason: Text("the steps are spent")}}},
 		Checker: certificate.Checker{Name: "reckon", Rev: "1", FormatWindow: certificate.FormatWindow}, DeclarationsChecked: 1, CreatedAt: l.At()}
 	l.Add("job-"+first, Alice, job.HasSucceeded{Outcome: job.Outcome{JobID: first, Nonce: nonce, Output: event.Inline(issued.Sentence()), Result: encoded(issued.Record("")),
 		Publish: Embed(issued), PublishTo: "certificate-" + UUID(0x301), FinishedAt: l.At()}})
@@ -529,13 +556,19 @@ func (l *Log) addProof() {
 }
 
 // bill has the billing decider decide: the auditor's own derivation is what is tested against it.
-func (l *Log) bill(command billing.Command) {
+// billed is Bob's billing so far.
+func (l *Log) billed() billing.State {
 	state := billing.Decider.Initial()
 	for _, e := range l.Events {
 		if e.Stream == billing.Stream(Bob) {
 			state = billing.Decider.Evolve(state, e.Event)
 		}
 	}
+	return state
+}
+
+func (l *Log) bill(command billing.Command) {
+	state := l.billed()
 	events, err := billing.Decider.Decide(command, state)
 	if err != nil {
 		panic(err)
@@ -579,6 +612,11 @@ func (l *Log) addBilling() {
 	l.bill(billing.Subscribe{Account: Bob, Plan: "team", Price: yearly, Plans: plans, Now: l.Now}) // goes on
 	l.Now = l.Now.Add(30 * 24 * time.Hour)
 	l.bill(billing.Advance{Account: Bob, Plans: plans, Now: l.Now}) // unpaid: ends
+	for _, i := range l.billed().Invoices() {
+		if l.Now = l.Now.Add(24 * time.Hour); i.Status == billing.InvoiceOpen { // paid: goes on
+			l.bill(billing.Pay{Account: Bob, InvoiceID: i.InvoiceID, AmountMinor: i.AmountMinor, Currency: "USD", Method: billing.PaidProvider, PaymentID: "evt " + i.Number, Now: l.Now})
+		}
+	}
 }
 
 // rotate puts another key in the place of the first.

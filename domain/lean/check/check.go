@@ -9,6 +9,7 @@ import (
 
 	"reckon/domain/lean/export"
 	"reckon/domain/lean/kernel"
+	"reckon/domain/lean/plain"
 	"reckon/domain/lean/statement"
 	"reckon/domain/lean/term"
 )
@@ -20,6 +21,8 @@ type Options struct {
 	FileName     string   // for refusals
 	Limits       export.Limits
 	Kernel       kernel.Options
+	Plain        plain.Budget // of the second kernel; its memory is Kernel's
+	OneKernel    bool         // the second kernel is not asked
 }
 
 // Run reads an export, checks it and judges the named declarations. The error is that of r; every other failure is in the
@@ -41,7 +44,7 @@ func read(ctx context.Context, r io.Reader, opts Options) (*Report, *export.File
 		limits.Threads = opts.Kernel.Workers
 	}
 	file, err := export.Read(ctx, r, limits)
-	report := &Report{Kernel: Undecided, Declarations: []Declaration{}, AxiomsUsed: []string{}}
+	report := &Report{Kernel: Undecided, Declarations: []Declaration{}, AxiomsUsed: []string{}, Kernels: []KernelAnswer{}}
 	report.Export = Export{SHA256: file.SHA256, Bytes: file.Bytes, Meta: file.Meta, Declarations: len(file.Declarations)}
 	var bad *export.Error
 	switch {
@@ -65,6 +68,7 @@ func reportUnreadable(report *Report, bad *export.Error, opts Options) {
 	default:
 		report.Kernel, report.Verdict, report.Unreadable = Refused, Unsupported, true
 	}
+	report.Answered(fastName, report.Kernel, bad.Message)
 }
 
 // judge is the state of one call of Run.
@@ -119,6 +123,11 @@ func (j *judge) run(ctx context.Context) {
 		if j.report.Refusal != nil {
 			j.report.Verdict = Unsupported
 		}
+	}
+	answer, reason := j.answerOf(result)
+	j.report.Answered(fastName, answer, reason)
+	if j.report.Verdict == Verified && !j.opts.OneKernel {
+		j.askPlain(ctx)
 	}
 }
 

@@ -6,14 +6,15 @@ import (
 	"reckon/domain/lean/term"
 )
 
-// Kernel is the type checker's result for the whole file. It says nothing about axioms or definitions.
+// Kernel is a type checker's result for the whole file. It says nothing about axioms or definitions.
 type Kernel string
 
-// The answers of the kernel.
+// The answers of a kernel.
 const (
-	Accepted  Kernel = "accepted"
-	Refused   Kernel = "refused"
-	Undecided Kernel = "undecided"
+	Accepted    Kernel = "accepted"
+	Refused     Kernel = "refused"
+	Undecided   Kernel = "undecided"     // it did not finish in the time and memory given
+	OutOfBudget Kernel = "out_of_budget" // the second kernel only: its budget, counted in steps, ran out
 )
 
 // Verdict is the judgement on the named declarations.
@@ -24,7 +25,7 @@ const (
 	Verified     Verdict = "verified"
 	Rejected     Verdict = "rejected"     // the kernel refused a declaration
 	Unsupported  Verdict = "unsupported"  // the export cannot be judged
-	Inconclusive Verdict = "inconclusive" // the check did not finish
+	Inconclusive Verdict = "inconclusive" // the check did not finish, or the kernels disagree
 )
 
 // Class names the reason of a refusal: one of the classes below, of package export or of package kernel.
@@ -42,11 +43,13 @@ const (
 	StatementTooLong     Class = "statement_too_long"    // a declaration asked for states more than can be printed
 	StatementUnreadable  Class = "statement_unreadable"  // what is printed for a declaration does not read back
 	ResourceLimit        Class = "resource_limit"        // the check ran out of time, memory or depth
+	KernelsDisagree      Class = "kernels_disagree"      // another kernel refuses what the first accepts
 )
 
 // Report is the outcome of a check. Its JSON is what `reckon lean check --json` prints.
 type Report struct {
-	Kernel              Kernel          `json:"kernel"`
+	Kernel              Kernel          `json:"kernel"`  // of the first kernel
+	Kernels             []KernelAnswer  `json:"kernels"` // of each kernel that was asked
 	Verdict             Verdict         `json:"verdict"`
 	Refusal             *Refusal        `json:"refusal"`
 	Declarations        []Declaration   `json:"declarations"`
@@ -142,6 +145,8 @@ const unsafeClass = kernel.UnsafeDeclaration
 
 // Unfinished is the report of a check that was stopped.
 func Unfinished(why string) *Report {
-	return &Report{Kernel: Undecided, Verdict: Inconclusive, Declarations: []Declaration{}, AxiomsUsed: []string{},
+	r := &Report{Kernel: Undecided, Verdict: Inconclusive, Declarations: []Declaration{}, AxiomsUsed: []string{},
 		Refusal: &Refusal{Class: ResourceLimit, Message: why}}
+	r.Answered(fastName, Undecided, why)
+	return r
 }

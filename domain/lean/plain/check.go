@@ -10,20 +10,22 @@ import (
 
 // Budget bounds a check. A zero field takes its default. Steps are counted, not timed: equal files end alike.
 type Budget struct {
-	Steps int64 // for one declaration; default 1<<26
-	Total int64 // for the file; default 1<<31
+	Steps int64 // for one declaration; default 1<<25
+	Total int64 // for the file; default 1<<27, and 512 more for each expression of the file
 	Depth int   // of recursion; default 30,000
 	Exprs int   // expressions beyond those of the file; default 1<<23
 
 	Room *term.Room // bounds the memory of the process; nil: no limit
 }
 
-func (b Budget) withDefaults() Budget {
+// withDefaults is the budget for a file with that many expressions. Exports of whole libraries take 20 to 200 steps for
+// each expression.
+func (b Budget) withDefaults(exprs int) Budget {
 	if b.Steps <= 0 {
-		b.Steps = 1 << 26
+		b.Steps = 1 << 25
 	}
 	if b.Total <= 0 {
-		b.Total = 1 << 31
+		b.Total = 1<<27 + 512*int64(exprs)
 	}
 	if b.Depth <= 0 {
 		b.Depth = 30_000
@@ -63,6 +65,7 @@ type OutOfBudget struct {
 	Declaration term.Name
 	Line        int
 	Reason      string
+	Counted     bool // the budget ran out, as it does for every equal file; false: the time or memory given did, or this package has a defect
 }
 
 func (o *OutOfBudget) Error() string { return "out of budget: " + o.Reason }
@@ -105,7 +108,10 @@ type refused struct {
 	message string
 }
 
-type spent struct{ reason string }
+type spent struct {
+	reason    string
+	uncounted bool
+}
 
 func refuse(class Class, format string, args ...any) {
 	panic(refused{class, fmt.Sprintf(format, args...)})
@@ -162,10 +168,10 @@ func (k *kernel) spend(steps int64) {
 	before := k.steps
 	k.steps += steps
 	if k.steps > k.limit {
-		panic(spent{"the steps for a declaration are spent"})
+		panic(spent{reason: "the steps for a declaration are spent"})
 	}
 	if k.steps>>10 != before>>10 && k.ctx.Err() != nil {
-		panic(spent{"the time given ran out, or the check was cancelled"})
+		panic(spent{"the time given ran out, or the check was cancelled", true})
 	}
 }
 
@@ -174,7 +180,7 @@ func (k *kernel) enter() {
 	k.step()
 	k.depth++
 	if k.depth > k.budget.Depth {
-		panic(spent{"the recursion is too deep"})
+		panic(spent{reason: "the recursion is too deep"})
 	}
 }
 
@@ -192,7 +198,7 @@ func (k *kernel) attempt(steps int64, question func() bool) (answer bool) {
 		case nil:
 		case refused, spent:
 			if answer = false; k.ctx.Err() != nil {
-				panic(p) // an answer must not depend on the time given
+				panic(spent{"the time given ran out, or the check was cancelled", true}) // an answer must not depend on it
 			}
 		default:
 			panic(p)
@@ -209,11 +215,11 @@ func Check(ctx context.Context, store *term.Store, declarations []term.Declarati
 }
 
 func checkAll(ctx context.Context, store *term.Store, declarations []term.Declaration, budget Budget, remember bool) (report Report) {
-	k := &kernel{ctx: ctx, budget: budget.withDefaults(), env: map[term.Name]*constant{}, computed: map[term.Name]bool{},
+	k := &kernel{ctx: ctx, budget: budget.withDefaults(store.ExprCount()), env: map[term.Name]*constant{}, computed: map[term.Name]bool{},
 		quotients: map[term.QuotKind]bool{}, remember: remember}
 	defer func() { report.Steps = k.total + k.steps }()
 	if out := k.guard(func() { k.prepare(store) }); out != nil {
-		report.OutOfBudget = &OutOfBudget{Reason: out.(spent).reason}
+		report.OutOfBudget = &OutOfBudget{Reason: out.(spent).reason, Counted: !out.(spent).uncounted}
 		return report
 	}
 	for i := range declarations {
@@ -229,8 +235,8 @@ func checkAll(ctx context.Context, store *term.Store, declarations []term.Declar
 			report.Refusal = &Refusal{Declaration: d.Name, Class: out.class, Message: out.message, Line: d.Line}
 			return report
 		case spent:
-			if report.OutOfBudget == nil {
-				report.OutOfBudget = &OutOfBudget{Declaration: d.Name, Line: d.Line, Reason: out.reason}
+			if report.OutOfBudget == nil || report.OutOfBudget.Counted && out.uncounted {
+				report.OutOfBudget = &OutOfBudget{Declaration: d.Name, Line: d.Line, Reason: out.reason, Counted: !out.uncounted}
 			}
 			k.total, k.steps, k.limit, k.depth = k.total+k.steps, 0, k.budget.Steps, 0
 			if d.Block != nil || d.Kind == term.Quotient || k.total >= k.budget.Total || ctx.Err() != nil || k.guard(func() { k.assume(d) }) != nil {
@@ -269,13 +275,13 @@ func (k *kernel) guard(f func()) (out any) {
 		case refused, spent:
 			out = p
 		case term.StoreFull:
-			out = spent{p.Error()}
-		case term.OutOfMemory:
-			out = spent{p.Error()}
+			out = spent{reason: p.Error()}
 		case term.TooDeep:
-			out = spent{p.Error()}
+			out = spent{reason: p.Error()}
+		case term.OutOfMemory:
+			out = spent{p.Error(), true}
 		case runtime.Error:
-			out = spent{"internal error: " + p.Error()}
+			out = spent{"internal error: " + p.Error(), true}
 		default:
 			panic(p)
 		}

@@ -106,7 +106,7 @@ func (b *block) auxiliary(c *constant, name term.Name, levels []term.Level, para
 	var wanted term.Expr
 	for _, n := range c.inductive.all {
 		if len(b.families) > 1<<10 {
-			panic(spent{"nested occurrences make too many auxiliary types"})
+			panic(spent{reason: "nested occurrences make too many auxiliary types"})
 		}
 		other := k.env[n]
 		typ, ok := k.peel(k.instantiateLevels(other.typ, other.params, levels), params)

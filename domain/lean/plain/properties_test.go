@@ -1,14 +1,10 @@
 package plain
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
-	"fmt"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
-	"strconv"
 	"strings"
 	"testing"
 
@@ -59,58 +55,6 @@ func TestWhatIsRememberedChangesNoAnswer(t *testing.T) {
 	}
 }
 
-// mutate changes one number, or one flag, of a random record. The result often has ill-typed declarations.
-func mutate(r *rand.Rand, text []byte) ([]byte, string) {
-	lines := bytes.Split(bytes.TrimSpace(text), []byte("\n"))
-	at := 1 + r.IntN(max(1, len(lines)-1))
-	if at >= len(lines) {
-		return text, ""
-	}
-	var record map[string]any
-	decoder := json.NewDecoder(bytes.NewReader(lines[at]))
-	decoder.UseNumber()
-	if decoder.Decode(&record) != nil {
-		return text, ""
-	}
-	var sets []func()
-	var what string
-	var walk func(path string, v any, set func(any))
-	walk = func(path string, v any, set func(any)) {
-		switch v := v.(type) {
-		case map[string]any:
-			for key, part := range v {
-				if key != "ie" && key != "il" && key != "in" {
-					walk(path+"."+key, part, func(n any) { v[key] = n })
-				}
-			}
-		case []any:
-			for i := range v {
-				walk(path, v[i], func(n any) { v[i] = n })
-			}
-		case json.Number:
-			n, _ := strconv.Atoi(v.String())
-			change := max(0, n+[]int{-2, -1, 1, 2, -7}[r.IntN(5)])
-			sets = append(sets, func() {
-				set(json.Number(strconv.Itoa(change)))
-				what = fmt.Sprintf("line %d, %s = %d", at+1, path, change)
-			})
-		case bool:
-			sets = append(sets, func() { set(!v); what = fmt.Sprintf("line %d, %s = %v", at+1, path, !v) })
-		}
-	}
-	walk("", record, nil)
-	if len(sets) == 0 {
-		return text, ""
-	}
-	sets[r.IntN(len(sets))]()
-	changed, err := json.Marshal(record)
-	if err != nil {
-		return text, ""
-	}
-	lines[at] = changed
-	return bytes.Join(lines, []byte("\n")), what
-}
-
 // The two kernels agree on exports in which something is changed.
 func TestAgreesOnMutants(t *testing.T) {
 	t.Parallel()
@@ -119,7 +63,7 @@ func TestAgreesOnMutants(t *testing.T) {
 	for name, text := range smallExports(t, 60_000) {
 		r := rand.New(rand.NewPCG(uint64(len(text)), uint64(len(name))))
 		for range perFile {
-			mutant, what := mutate(r, text)
+			mutant, what := leantest.Mutate(r, text)
 			file := readText(t, mutant)
 			if file == nil || what == "" {
 				continue
@@ -145,7 +89,7 @@ func TestAgreesOnMutants(t *testing.T) {
 }
 
 func newKernel(store *term.Store) *kernel {
-	k := &kernel{ctx: context.Background(), budget: Budget{}.withDefaults(), env: map[term.Name]*constant{}, computed: map[term.Name]bool{},
+	k := &kernel{ctx: context.Background(), budget: Budget{}.withDefaults(0), env: map[term.Name]*constant{}, computed: map[term.Name]bool{},
 		quotients: map[term.QuotKind]bool{}, remember: true}
 	k.prepare(store)
 	k.limit = 1 << 40
@@ -251,7 +195,7 @@ func TestBudget(t *testing.T) {
 	for _, b := range []Budget{{Steps: 50}, {Total: full.Steps / 2}, {Depth: 6}, {Exprs: 40}} {
 		first := Check(context.Background(), file.Store, file.Declarations, b)
 		second := Check(context.Background(), file.Store, file.Declarations, b)
-		if first.OutOfBudget == nil || first.Refusal != nil || first.Accepted() {
+		if first.OutOfBudget == nil || !first.OutOfBudget.Counted || first.Refusal != nil || first.Accepted() {
 			t.Errorf("%+v: %s", b, describe(file, first))
 		} else if *first.OutOfBudget != *second.OutOfBudget || first.Steps != second.Steps {
 			t.Errorf("%+v: %s, then %s", b, describe(file, first), describe(file, second))
@@ -259,8 +203,11 @@ func TestBudget(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	if r := Check(ctx, file.Store, file.Declarations, Budget{}); r.OutOfBudget == nil {
+	if r := Check(ctx, file.Store, file.Declarations, Budget{}); r.OutOfBudget == nil || r.OutOfBudget.Counted {
 		t.Errorf("cancelled: %s", describe(file, r))
+	}
+	if r := Check(context.Background(), file.Store, file.Declarations, Budget{Room: term.NewRoom(1, 1)}); r.OutOfBudget == nil || r.OutOfBudget.Counted {
+		t.Errorf("without memory: %s", describe(file, r))
 	}
 }
 

@@ -233,7 +233,7 @@ func (b *block) keepGenerated(count int) {
 		case term.KindNat:
 			anew[e] = s.Nat(numbers[e])
 		default: // neither a free variable nor a text that is not the file's
-			panic(spent{"a generated recursor cannot be kept"})
+			panic(spent{reason: "a generated recursor cannot be kept"})
 		}
 	}
 	for _, root := range roots {

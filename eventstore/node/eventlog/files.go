@@ -8,6 +8,8 @@ import (
 	"os"
 	"path/filepath"
 	"syscall"
+
+	"reckon/internal/disk"
 )
 
 // fileSystem is what the log needs of a file system for its segments and the head file.
@@ -74,7 +76,7 @@ func (diskFiles) list(dir string) ([]string, error) {
 	return names, err
 }
 
-func (diskFiles) makeFolder(dir string) error { return makeFolder(dir) }
+func (diskFiles) makeFolder(dir string) error { return disk.MakeFolder(dir) }
 
 func (diskFiles) rename(from, to string) error { return os.Rename(from, to) }
 

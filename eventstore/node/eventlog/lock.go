@@ -98,25 +98,3 @@ func lockHolder(f *os.File) int {
 	pid, _ := strconv.Atoi(line)
 	return pid
 }
-
-// makeFolder makes the folder and the missing ones above it and syncs each parent: a power
-// failure would otherwise lose a folder with its contents.
-func makeFolder(dir string) error {
-	if _, err := os.Stat(dir); err == nil {
-		return nil
-	}
-	parent := filepath.Dir(dir)
-	if parent != dir {
-		if err := makeFolder(parent); err != nil {
-			return err
-		}
-	}
-	if err := os.Mkdir(dir, 0o700); err != nil && !errors.Is(err, os.ErrExist) {
-		return err
-	}
-	f, err := os.Open(parent)
-	if err != nil {
-		return err
-	}
-	return errors.Join(f.Sync(), f.Close())
-}

@@ -17,6 +17,8 @@ import (
 
 	"github.com/cockroachdb/pebble/v2/vfs"
 	"github.com/google/uuid"
+
+	"reckon/internal/disk"
 )
 
 // Stream and type of the first event of every log, which holds its Identity. Any client can read it.
@@ -99,7 +101,7 @@ type Log struct {
 // file system.
 func Open(o Options) (*Log, error) {
 	o = o.withDefaults()
-	if err := makeFolder(o.Dir); err != nil {
+	if err := disk.MakeFolder(o.Dir); err != nil {
 		return nil, &StorageError{Dir: o.Dir, Operation: "make the folder", Err: err, Opening: true}
 	}
 	lock, err := lockFolder(o.Dir)

@@ -9,7 +9,8 @@ import (
 	"strings"
 	"syscall"
 	"testing"
-	"time"
+
+	"reckon/test/wait"
 )
 
 // TestTheNextSegmentWaitsForFiles: where no more files can be open, appends go on in the newest segment up to
@@ -40,7 +41,7 @@ func TestTheNextSegmentWaitsForFiles(t *testing.T) {
 		t.Fatalf("%d segments", n)
 	}
 	refuse(false)
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), wait.Longest)
 	defer cancel()
 	for len(*l.segments.Load()) == 1 && ctx.Err() == nil {
 		more, _, err := workload(l, random, 1)
@@ -74,7 +75,7 @@ func TestASegmentDoesNotGrowForEver(t *testing.T) {
 	files.noMoreFiles = true
 	files.mu.Unlock()
 	random := rand.New(rand.NewPCG(1, 2))
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), wait.Longest)
 	defer cancel()
 	for l.Err() == nil && ctx.Err() == nil {
 		_, _, _ = workload(l, random, 1)
@@ -99,7 +100,7 @@ func TestASegmentThatHasItsNameIsNotMadeAgain(t *testing.T) {
 	}
 	files.mu.Unlock()
 	random := rand.New(rand.NewPCG(1, 2))
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), wait.Longest)
 	defer cancel()
 	for l.Err() == nil && ctx.Err() == nil {
 		_, _, _ = workload(l, random, 1)

@@ -99,8 +99,11 @@ func (s *Server) Stop() { s.stop() }
 func (s *Server) Restart() { s.start() }
 
 // Address is that of a bucket, as the setting --blobs has it.
-func (s *Server) Address(bucket string) string {
-	return fmt.Sprintf("s3://%s/installation?endpoint=http://%s&region=us-east-1", bucket, s.Endpoint)
+func (s *Server) Address(bucket string) string { return AddressAt(s.Endpoint, bucket) }
+
+// AddressAt is Address by another way to the server, HOST:PORT.
+func AddressAt(endpoint, bucket string) string {
+	return fmt.Sprintf("s3://%s/installation?endpoint=http://%s&region=us-east-1", bucket, endpoint)
 }
 
 // Open opens a bucket.

@@ -1,6 +1,7 @@
 """The evaluation program: the engine (woxi 0.3.0) behind handle().
 
-Requests: {"op":"evaluate","code":s,"silent":bool,"full_form":bool,"line":s} and {"op":"full_form","code":s}. The code of an
+Requests: {"op":"evaluate","code":s,"silent":bool,"full_form":bool,"line":s}, {"op":"full_form","code":s} and {"op":"value","line":n,"text":s},
+which makes a text the value of a line of the session. The code of an
 evaluation ends with a word, not with a comment; silent: with a semicolon. With "line", the text as its author wrote it, it is the
 next line of a session.
 Replies hand on what the engine said as it said it; the adapter in Go makes it presentable.
@@ -94,6 +95,10 @@ def handle(request):
             return full_form(request["code"])
         except woxi.WolframError as problem:
             return {"error": str(problem)[:MESSAGE_CHARACTERS]}
+    if request["op"] == "value":
+        if request["line"] in kept:
+            woxi.evaluate(f"{VALUE}{request['line']}={request['text']};")
+        return {}
     in_session = "line" in request
     try:
         if in_session and lines == 0:

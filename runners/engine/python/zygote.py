@@ -5,7 +5,8 @@ socket, JSON lines both ways:
   server: {"op":"spawn","address_space":bytes} with one descriptor attached, the worker's own socket
   zygote: {"op":"ready", ...} once, {"op":"spawned","pid":n,"handle":bool} (handle: a pidfd is attached),
           {"op":"exit","pid":n,"code":n,"signal":n}
-A worker reads one JSON line at a time from its socket, hands it to the program's handle() and writes one line back.
+A worker reads one JSON line at a time from its socket, hands it to the program's handle() and writes one line back. A request with
+"processor_ms" ends the worker by SIGPROF after so many milliseconds of processor time.
 It locks itself in before it reads the first byte. When the control socket closes, everything ends.
 """
 import ctypes
@@ -165,7 +166,8 @@ class Worker:
         if config["sandbox"]:
             resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))
             resource.setrlimit(resource.RLIMIT_NOFILE, (limits["open_files"],) * 2)
-            resource.setrlimit(resource.RLIMIT_NPROC, (0, 0))
+            if not config["threads"]:  # which count as processes
+                resource.setrlimit(resource.RLIMIT_NPROC, (0, 0))
             prctl(PR_SET_NO_NEW_PRIVS, 1)
             drop_capabilities()
             program = bytes.fromhex(config["seccomp"]).replace(struct.pack("=I", config["own_process"]), struct.pack("=I", os.getpid()))
@@ -188,6 +190,7 @@ class Worker:
                 continue
             request = json.loads(bytes(pending[:end]))
             del pending[: end + 1]
+            signal.setitimer(signal.ITIMER_PROF, request.get("processor_ms", 0) / 1000)
             started = time.perf_counter_ns()
             reply = self.probe() if request.get("op") == "probe" else self.zygote.program.handle(request)
             if "failed" not in reply:

@@ -203,22 +203,39 @@ func (p *Process) Stop() { p.life.Drain(context.Background()); p.end() }
 func (p *Process) Kill() { p.Log.Cut(); p.Log.end(); p.end() }
 
 // Line is a process's connection to the log, which can be cut: then writes and
-// reads hang until their context ends, as they do behind a broken network.
+// reads hang until their context ends or it is mended, as they do behind a broken network.
 type Line struct {
 	Log
-	queues           eventstore.Queues // a process's own
-	states           commands.States   // a process's own
-	cut, ended       chan struct{}
-	cutOnce, endOnce sync.Once
+	queues  eventstore.Queues // a process's own
+	states  commands.States   // a process's own
+	ended   chan struct{}
+	endOnce sync.Once
+
+	mu     sync.Mutex
+	mended chan struct{} // nil while the line works; else closed when it does again
 }
 
 // NewLine is a connection that works.
-func NewLine(log Log) *Line {
-	return &Line{Log: log, cut: make(chan struct{}), ended: make(chan struct{})}
+func NewLine(log Log) *Line { return &Line{Log: log, ended: make(chan struct{})} }
+
+// Cut breaks it.
+func (l *Line) Cut() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.mended == nil {
+		l.mended = make(chan struct{})
+	}
 }
 
-// Cut breaks it for good.
-func (l *Line) Cut() { l.cutOnce.Do(func() { close(l.cut) }) }
+// Mend makes a line that was cut work again.
+func (l *Line) Mend() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.mended != nil {
+		close(l.mended)
+		l.mended = nil
+	}
+}
 
 // end lets nobody wait for it any more.
 func (l *Line) end() { l.endOnce.Do(func() { close(l.ended) }) }
@@ -232,16 +249,19 @@ func (l *Line) Enter(ctx context.Context, stream string) (leave func(), err erro
 func (l *Line) States() *commands.States { return &l.states }
 
 func (l *Line) hang(ctx context.Context) error {
-	select {
-	case <-l.cut:
-		select {
-		case <-ctx.Done():
-		case <-l.ended:
-		}
-		return fmt.Errorf("%w: the line is cut", commands.ErrUnavailable)
-	default:
+	l.mu.Lock()
+	mended := l.mended
+	l.mu.Unlock()
+	if mended == nil {
 		return nil
 	}
+	select {
+	case <-mended:
+		return nil
+	case <-ctx.Done():
+	case <-l.ended:
+	}
+	return fmt.Errorf("%w: the line is cut", commands.ErrUnavailable)
 }
 
 // Append is commands.Store.

@@ -127,6 +127,10 @@ var historyRecipes = []Recipe{
 		Text: textHistory + `
 theorem boom : ∀ (p : T2), ` + sameSides("p", plainSide, stuckSide("p")) + ` := fun (p : T2) => Eq.refl.{1} (F p) ` + plainSide,
 		Want: refused(kernel.TypeMismatch)},
+	{Name: "an equality that the second kernel misses", Attack: "None: the first kernel finds it, as Lean's does; the second takes the variable's type from the other side.",
+		Text: textHistory + `
+theorem boom : ∀ (p : T2), ` + sameSides("p", stuckSide("p"), plainSide) + ` := fun (p : T2) => Eq.refl.{1} (F p) ` + stuckSide("p"),
+		Want: disagreement},
 	{Name: "an equality asked in one order, answered in the other", Attack: "The same after the order that holds.",
 		Text: textHistory + `
 theorem boom : ∀ (p : T2), ` + sameSides("p", plainSide, stuckSide("p")) + ` := fun (p : T2) => ` + warmed("p", "Eq.refl.{1} (F p) "+plainSide),

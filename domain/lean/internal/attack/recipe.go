@@ -115,6 +115,15 @@ func refused(classes ...kernel.Class) Outcome {
 	}
 }
 
+// disagreement: the first kernel accepts the file, the second refuses it, and nothing is said of the proof.
+func disagreement(r *check.Report) error {
+	if r.Kernel != check.Accepted || r.Verdict != check.Inconclusive || r.Refusal == nil || r.Refusal.Class != check.KernelsDisagree ||
+		len(r.Kernels) != 2 || r.Kernels[0].Answer != check.Accepted || r.Kernels[1].Answer != check.Refused {
+		return fmt.Errorf("not a disagreement of the kernels: %s, kernels %+v", describe(r), r.Kernels)
+	}
+	return nil
+}
+
 // notVerified: whatever else is said, the declaration is not verified.
 func notVerified(r *check.Report) error {
 	if r.Verdict == check.Verified {

@@ -1,6 +1,6 @@
 //go:build !linux
 
-package elaborate
+package jail
 
 import (
 	"errors"
@@ -12,5 +12,5 @@ func isolate(*exec.Cmd, bool) {}
 
 // enter fails: a process can be restricted on Linux only.
 func enter(policy) error {
-	return errors.New("elaboration needs Linux: it runs foreign code and this system has none of the walls")
+	return errors.New("foreign programs need Linux: this system has none of the walls")
 }

@@ -1,4 +1,4 @@
-package elaborate
+package jail
 
 import (
 	"fmt"

@@ -1,0 +1,39 @@
+package portfolio
+
+import (
+	"context"
+
+	"reckon/domain/expression"
+	"reckon/runners/engine"
+	"reckon/runners/engine/giac"
+	"reckon/runners/engine/numerics"
+)
+
+// Second is an engine that may be asked after the first: what it runs from, and how it is started.
+type Second struct {
+	Name     string
+	Packages engine.Packages
+	Start    func(ctx context.Context, environment string, sandbox engine.Sandbox) (Running, error)
+}
+
+// Running is a started Second.
+type Running interface {
+	Other
+	Boundaries() []engine.Boundary
+	Probe() (question *expression.Expr, answer string) // a question to try it with
+	MemoryBytes() int64                                // of its process at rest; 0 where that cannot be known
+	Close(ctx context.Context) error
+}
+
+// Seconds are all there are, in the order in which they are asked.
+var Seconds = []Second{
+	{giac.Packages.Name, giac.Packages, func(ctx context.Context, environment string, sandbox engine.Sandbox) (Running, error) {
+		return giac.Start(ctx, giac.Options{Environment: environment, Sandbox: sandbox})
+	}},
+	{numerics.Packages.Name, numerics.Packages, func(ctx context.Context, environment string, sandbox engine.Sandbox) (Running, error) {
+		return numerics.Start(ctx, environment, sandbox)
+	}},
+}
+
+// Folder is where the environment of a second engine lies: beside that of the first.
+func (s Second) Folder(first string) string { return first + "-" + s.Name }

@@ -1,0 +1,92 @@
+package proxy_test
+
+import (
+	"bufio"
+	"errors"
+	"io"
+	"net"
+	"os"
+	"testing"
+	"time"
+
+	"reckon/test/proxy"
+)
+
+// echo is a server that sends back what it gets.
+func echo(t *testing.T) string {
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = listener.Close() })
+	go func() {
+		for {
+			c, err := listener.Accept()
+			if err != nil {
+				return
+			}
+			go func() { _, _ = io.Copy(c, c); _ = c.Close() }()
+		}
+	}()
+	return listener.Addr().String()
+}
+
+// TestAWayCanBeTakenAway: an open connection and a new one are treated alike, and what was swallowed passes in the end.
+func TestAWayCanBeTakenAway(t *testing.T) {
+	t.Parallel()
+	p := proxy.Start(t, "tcp", echo(t))
+	dial := func() net.Conn {
+		c, err := net.Dial("tcp", p.Address())
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = c.Close() })
+		return c
+	}
+	say := func(c net.Conn) {
+		if _, err := c.Write([]byte("hello\n")); err != nil {
+			t.Fatal(err)
+		}
+	}
+	hear := func(c net.Conn) error {
+		_, err := bufio.NewReader(c).ReadString('\n')
+		return err
+	}
+	old := dial()
+	say(old)
+	if err := hear(old); err != nil {
+		t.Fatal(err)
+	}
+	p.Swallow()
+	fresh := dial()
+	for _, c := range []net.Conn{old, fresh} {
+		say(c)
+		_ = c.SetReadDeadline(time.Now().Add(50 * time.Millisecond))
+		if err := hear(c); !errors.Is(err, os.ErrDeadlineExceeded) {
+			t.Errorf("swallowed: %v", err)
+		}
+		_ = c.SetReadDeadline(time.Time{})
+	}
+	p.Delay(time.Millisecond)
+	for _, c := range []net.Conn{old, fresh} {
+		if err := hear(c); err != nil {
+			t.Errorf("mended: %v", err)
+		}
+	}
+	p.Refuse()
+	if err := hear(old); err == nil {
+		t.Error("an open connection lives")
+	}
+	if c, err := net.Dial("tcp", p.Address()); err == nil { // else it was reset before Dial returned
+		if err := hear(c); err == nil {
+			t.Error("a new connection is served")
+		}
+		_ = c.Close()
+	}
+	p.Mend()
+	again := dial()
+	say(again)
+	if err := hear(again); err != nil {
+		t.Errorf("mended: %v", err)
+	}
+}
