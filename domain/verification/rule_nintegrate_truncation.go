@@ -24,7 +24,7 @@ func nintegrateEnclosure() *ProofRule {
 	return &ProofRule{Declaration{
 		Slug:   "nintegrate_enclosure",
 		Heads:  []string{"NIntegrate", "Integrate"},
-		Shows:  "Every digit that machine numbers hold, or that was asked for, is right: quadrature with proved bounds inside and expansions with bounded remainders at singular and infinite ends enclose the integral that closely.",
+		Shows:  "Every digit that machine numbers hold, up to four units of the 53rd bit, or that was asked for, up to half a unit of the last, is right: quadrature with proved bounds inside and expansions with bounded remainders at singular and infinite ends enclose the integral that closely.",
 		Silent: "Integrals with parameters and over several variables.",
 		Examples: []Example{
 			{"NIntegrate[Exp[-x^2], {x, 0, 1}]", "0.7468241328124271"},

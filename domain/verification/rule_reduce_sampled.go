@@ -28,7 +28,7 @@ func reduceCertificate() *ProofRule {
 		Slug:  "reduce_certificate",
 		Heads: []string{"Reduce", "Resolve"},
 		Shows: "Input and answer are true at the same points. Conditions on one number: all zeros of what they compare are isolated exactly, and both are true or false together in every cell between them and at every zero; " +
-			"answers that list solutions: these are all solutions, as solve_residual shows it.",
+			"answers that list solutions: these are all solutions, as solve_residual shows it. The answer gives the number's own order among real constants, or whole numbers one by one; without a domain a number is real that stands algebraically in an order.",
 		Silent: "Conditions on several numbers that are no lists of solutions, quantifiers, and functions that are no algebraic ones, of which not all zeros are known.",
 		Examples: []Example{
 			{"Reduce[x^2 > 4, x]", "x < -2 || x > 2"},

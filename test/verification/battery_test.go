@@ -194,6 +194,18 @@ func meetsGoals(t *testing.T, battery func() ([]Pair, error), noCheckPercent int
 	}
 }
 
+// Each rule of proofs verifies what it can prove, under its own name, and none of the near misses is verified by any rule.
+func TestProofs(t *testing.T) {
+	t.Parallel()
+	pairs := part(t, Proofs)
+	for i, result := range outcomes(t, start(t), pairs) {
+		pair, verified := pairs[i], result.Verdict == verification.VerdictVerified
+		if verified != pair.Right || verified && result.Method != pair.Rule {
+			t.Errorf("%s | %s | %s: %+v", pair.Rule, pair.Input, pair.Answer, result)
+		}
+	}
+}
+
 // Further forms of call and answers that are easily misjudged: none is judged the wrong way, and none goes unchecked.
 func TestForms(t *testing.T) {
 	t.Parallel()

@@ -87,10 +87,10 @@ func Document(rules []verification.Rule, shown []Shown) string {
 		case verification.SampledRule:
 			kind = "can refute, never verify"
 			if proof := rule.Proof(); proof != "" {
-				kind += "; what its check proves " + proof + " says"
+				kind += "; what its check proves is verified as `" + proof + "`"
 			}
 		case verification.ProofRule:
-			kind = "verifies what the check of another rule proves"
+			kind = "can verify, never refute: says what the check of a sampled rule proves"
 		}
 		fmt.Fprintf(&b, "\n## %s\n\n*%s.* Checks %s.\n\n", d.Slug, kind, codes(d.Heads))
 		fmt.Fprintf(&b, "What it shows: %s\n\nWhat it does not: %s\n\n", d.Shows, d.Silent)

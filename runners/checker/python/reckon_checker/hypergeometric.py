@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from flint import fmpq
 
+from .closed_sums import whole_valued
 from .field import TooLarge
 from .normal import Normalizer
 from .tree import Refused, Tree, free_symbols, is_call, minus, plus, power, times, walk
@@ -33,7 +34,7 @@ def by_gamma(node: Tree, whole: set[str]) -> Tree:
     if head == "CatalanNumber" and len(parts) == 1:
         n = parts[0]
         return times(("Gamma", plus(times(2, n), 1)), power(("Gamma", plus(n, 1)), -1), power(("Gamma", plus(n, 2)), -1))
-    if head in ("Fibonacci", "LucasL") and len(parts) == 1 and free_symbols(parts[0]) <= whole:
+    if head in ("Fibonacci", "LucasL") and len(parts) == 1 and free_symbols(parts[0]) <= whole and whole_valued(parts[0]):
         return _of_golden_ratio(str(head), parts[0])
     return (head, *parts)
 
@@ -74,7 +75,7 @@ def whole_difference(a: Tree, b: Tree) -> int | None:
         try:
             found = Normalizer().normal(minus(a, b))
             constant = found.top.is_constant() and found.bottom.is_constant()
-            value = (found.top.leading_coefficient() if not found.top.is_zero() else fmpq(0)) if constant else None
+            value = (found.top.leading_coefficient() / found.bottom.leading_coefficient() if not found.top.is_zero() else fmpq(0)) if constant else None
         except (TooLarge, Refused, ArithmeticError, ValueError, RecursionError):
             return None
     return int(value.p) if value is not None and value.q == 1 and abs(value) <= MAX_SHIFT else None

@@ -481,4 +481,14 @@ def proves_zero(node: Tree, *known: Collection[Any]) -> bool:
 def proves_equal(left: Tree, right: Tree, *known: Collection[Any]) -> bool:
     if is_call(left, "List") and is_call(right, "List"):
         return len(arguments(left)) == len(arguments(right)) and all(proves_equal(a, b, *known) for a, b in zip(arguments(left), arguments(right), strict=True))
+    if is_call(left, "D") and is_call(right, "List") and (entries := derivatives_of_list(left)) is not None:
+        return proves_equal(entries, right, *known)
     return proves_zero(minus(left, right), *known)
+
+
+def derivatives_of_list(node: Tree) -> Tree | None:
+    """D[{f, g}, x] as {D[f, x], D[g, x]}; None where it is no derivative of a list by single symbols."""
+    of, *by = arguments(node)
+    if not is_call(of, "List") or not all(isinstance(arguments(one)[0] if is_call(one, "List") else one, str) for one in by):
+        return None
+    return ("List", *(("D", entry, *by) for entry in arguments(of)))

@@ -13,13 +13,14 @@ from flint import arb, fmpq, fmpq_poly
 from .. import budget
 from ..assumptions import Assumptions
 from ..calculus import differentiate
-from ..critical import critical
+from ..critical import COMPARED, critical, shows_its_places
 from ..evaluation import Environment, evaluate, truth
 from ..expanding import towards
 from ..findings import Verified
 from ..normal import proves_zero
+from ..reality import is_real
 from ..signs import Signs
-from ..tree import Refused, Tree, arguments, free_symbols, is_call, minus, plus, power, reals, replace, times
+from ..tree import Refused, Tree, arguments, free_symbols, is_call, minus, plus, power, reals, replace, times, walk
 from ..univariate import polynomial
 from ..values import INFINITY, MINUS_INFINITY, NonValue, Undecided, is_number, precision, real_ball
 from . import identities
@@ -32,7 +33,7 @@ from .primitives import NotOfForm, candidates, exponential_sum, factored, integr
 BITS = 256
 MAX_PLACES = 24
 WHOLE_PARTS = ("Floor", "Ceiling", "Round", "IntegerPart", "FractionalPart", "Mod")
-STEPPED = (*WHOLE_PARTS, "Abs", "RealAbs", "Sign", "RealSign", "UnitStep", "HeavisideTheta", "Ramp", "Max", "Min", "Piecewise", "Boole", "If")
+KINKED = ("Abs", "RealAbs", "Sign", "RealSign", "UnitStep", "HeavisideTheta", "Ramp", "Max", "Min", "Piecewise", "Boole")
 
 
 def proof(integrand: Tree, ranges: list[tuple[str, Tree, Tree]], task: dict[str, Any], seed: int) -> Verified | None:
@@ -106,23 +107,24 @@ def of_power(integrand: Tree, x: str, low: Tree, high: Tree, conditions: list[Tr
 def at_end(primitive: Tree, rate: Tree, x: str, end: Tree, signs: Signs) -> Tree:
     way = 1 if end == "Infinity" else -1 if is_minus_infinity(end) else 0
     if way == 0:
-        if any(part in ("Infinity", "ComplexInfinity") for part in arguments(end)):
+        if any(part in ("Infinity", "ComplexInfinity", "DirectedInfinity", "Indeterminate") for part in walk(end)):
             raise NotOfForm
         return replace(primitive, x, end)
-    real = real_part(rate)
-    if signs.of(real) != ("-" if way > 0 else "+"):
+    if signs.of(real_part(rate, signs)) != ("-" if way > 0 else "+"):
         raise NotOfForm
     return 0
 
 
-def real_part(rate: Tree) -> Tree:
-    """Of a sum of real terms and of I times real ones."""
+def real_part(rate: Tree, signs: Signs) -> Tree:
+    """Of a sum of real terms and of I times real ones; NotOfForm where a factor is not known to be real."""
     if is_call(rate, "Plus"):
-        return plus(*(real_part(part) for part in arguments(rate)))
+        return plus(*(real_part(part, signs) for part in arguments(rate)))
     flat = flattened(rate)
     turns = flat.count("I")
-    rest = times(*(factor for factor in flat if factor != "I"))
-    return 0 if turns % 2 else rest if turns == 0 else times((-1) ** (turns // 2), rest)
+    factors = [factor for factor in flat if factor != "I"]
+    if not all(is_real(factor, signs.real) or signs.of(factor) for factor in factors):
+        raise NotOfForm
+    return 0 if turns % 2 else times((-1) ** (turns // 2), *factors)
 
 
 def flattened(node: Tree) -> list[Tree]:
@@ -143,11 +145,9 @@ def with_numbers(integrand: Tree, x: str, low: Tree, high: Tree) -> Tree | None:
     if order < 0:
         inner = with_numbers(integrand, x, high, low)
         return None if inner is None else times(-1, inner)
-    ends = cuts(integrand, x, low, high)
     parts: list[Tree] = []
-    for a, b in pairwise([low, *ends, high]):
+    for formula, a, b in smooth(integrand, x, low, high):
         budget.step()
-        formula = resolved(integrand, Environment({x: inside(a, b)}), x)
         found = antiderivative(formula, x)
         piece = None if found is None else grown(found, x, a, b)
         if piece is None:
@@ -156,9 +156,34 @@ def with_numbers(integrand: Tree, x: str, low: Tree, high: Tree) -> Tree | None:
     return plus(*parts)
 
 
+Piece = tuple[Tree, Tree, Tree]  # a formula, and the ends between which it holds
+
+
+def smooth(integrand: Tree, x: str, low: Tree, high: Tree) -> list[Piece]:
+    """The integrand without steps and kinks, range by range: whole parts first, whose values decide where other parts change."""
+    whole = [place for part in changing(integrand, x, WHOLE_PARTS) for place in steps(part, x, low, high)]
+    pieces = divided(integrand, x, (low, high), whole, WHOLE_PARTS)
+    found: list[Piece] = []
+    for formula, a, b in pieces:
+        kinks = [place for part in changing(formula, x, KINKED) for place in kinks_of(part, x)]
+        found += divided(formula, x, (a, b), kinks, KINKED)
+    return found
+
+
+def changing(node: Tree, x: str, heads: tuple[str, ...]) -> list[Tree]:
+    return [part for part in walk(node) if is_call(part, *heads) and x in free_symbols(part)]
+
+
+def divided(node: Tree, x: str, ends: tuple[Tree, Tree], places: list[Tree], heads: tuple[str, ...]) -> list[Piece]:
+    """The formulas that hold between places at which functions with these heads change."""
+    if not changing(node, x, heads):
+        return [(node, *ends)]
+    return [(resolved(node, Environment({x: inside(a, b)}), x, heads), a, b) for a, b in pairwise([ends[0], *between_ends(places, *ends), ends[1]])]
+
+
 def ordered(low: Tree, high: Tree) -> int:
     """1 where low < high, 0 where they are proved equal."""
-    if low == high or (not infinite(low) and not infinite(high) and proves_zero(minus(low, high))):
+    if not infinite(low) and not infinite(high) and (low == high or proves_zero(minus(low, high))):
         return 0
     a, b = position(low), position(high)
     if a < b:
@@ -196,48 +221,34 @@ def inside(a: Tree, b: Tree) -> fmpq:
     return (arb(low.upper()).fmpq() + arb(high.lower()).fmpq()) / 2
 
 
-def cuts(integrand: Tree, x: str, low: Tree, high: Tree) -> list[Tree]:
-    """Exact places inside at which absolute values, steps and cases change."""
-    if not any(is_call(part, *STEPPED) for part in walk_parts(integrand)):
-        return []
+def between_ends(places: list[Tree], low: Tree, high: Tree) -> list[Tree]:
+    """Those inside, each once, in their order."""
     found: list[tuple[arb, Tree]] = []
-    plain = without_whole_parts(integrand)
-    zeros = [zero for e in critical([plain], jumps_only=True) if x in free_symbols(e) for zero in real_zeros(e, x)]
-    for part in walk_parts(integrand):
-        if is_call(part, *WHOLE_PARTS) and x in free_symbols(part):
-            zeros += steps(part, x, low, high)
-    for zero in zeros:
-        at = position(zero)
+    for place in places:
+        at = position(place)
         if at > position(low) and at < position(high):
-            found.append((at, zero))
-        elif not (at < position(low) or at > position(high) or proves_zero(minus(zero, low)) or proves_zero(minus(zero, high))):
+            found.append((at, place))
+        elif not (at < position(low) or at > position(high) or proves_zero(minus(place, low)) or proves_zero(minus(place, high))):
             raise Undecided("a place at an end")
     found.sort(key=lambda pair: arb(pair[0].mid()).fmpq())
     kept: list[tuple[arb, Tree]] = []
-    for at, zero in found:
+    for at, place in found:
         if kept and at.overlaps(kept[-1][0]):
-            if not proves_zero(minus(zero, kept[-1][1])):
+            if not proves_zero(minus(place, kept[-1][1])):
                 raise Undecided("places that are close together")
             continue
-        kept.append((at, zero))
+        kept.append((at, place))
     if len(kept) > MAX_PLACES:
         raise NotOfForm
-    return [zero for _, zero in kept]
-
-
-def without_whole_parts(node: Tree) -> Tree:
-    if not isinstance(node, tuple):
-        return node
-    return 0 if is_call(node, *WHOLE_PARTS) else (node[0], *(without_whole_parts(part) for part in node[1:]))
+    return [place for _, place in kept]
 
 
 def steps(node: Tree, x: str, low: Tree, high: Tree) -> list[Tree]:
     """Where a whole part of something of first degree jumps."""
     parts = arguments(node)
-    inner = parts[0] if not is_call(node, "Mod") else times(parts[0], power(parts[1], -1))
-    p = polynomial(inner, x) if not is_call(node, "Mod") or isinstance(parts[1], int) or is_call(parts[1], "Rational") else None
-    if p is None and is_call(node, "Mod"):
-        p = polynomial(("Divide", parts[0], parts[1]), x)
+    if len(parts) != (2 if is_call(node, "Mod") else 1):
+        raise NotPlaced  # multiples of a number, or with an offset
+    p = polynomial(("Divide", *parts) if is_call(node, "Mod") else parts[0], x)
     if p is None or p.degree() != 1 or infinite(low) or infinite(high):
         raise NotPlaced
     ends = sorted(p(arb(position(end).mid()).fmpq()) for end in (low, high))
@@ -248,13 +259,16 @@ def steps(node: Tree, x: str, low: Tree, high: Tree) -> list[Tree]:
     return [of((n + shift - p[0]) / p[1]) for n in range(first, last + 1)]
 
 
-def walk_parts(node: Tree) -> list[Tree]:
-    return [node, *(inner for part in arguments(node) for inner in walk_parts(part))]
+def kinks_of(node: Tree, x: str) -> list[Tree]:
+    """Where an absolute value, a step or a choice of polynomials changes."""
+    if not shows_its_places(node):
+        raise NotPlaced
+    return [zero for e in critical([node], jumps_only=True) if x in free_symbols(e) for zero in real_zeros(e, x)]
 
 
 def real_zeros(e: Tree, x: str) -> list[Tree]:
     p = polynomial(e, x)
-    if p is None:
+    if p is None or p.degree() < 0:
         raise NotPlaced
     zeros: list[Tree] = []
     for factor, _ in p.factor()[1]:
@@ -280,50 +294,54 @@ def of(value: fmpq) -> Tree:
     return int(value.p) if value.q == 1 else ("Rational", int(value.p), int(value.q))
 
 
-def resolved(node: Tree, env: Environment, x: str) -> Tree:
-    """The formula that holds around a point."""
+def resolved(node: Tree, env: Environment, x: str, heads: tuple[str, ...]) -> Tree:
+    """The formula that holds around a point: functions with these heads written by their values there."""
     if not isinstance(node, tuple) or x not in free_symbols(node):
         return node
     parts = arguments(node)
-    if is_call(node, "Mod") and len(parts) == 2:
-        return minus(parts[0], times(parts[1], resolved(("Floor", times(parts[0], power(parts[1], -1))), env, x)))
-    if is_call(node, "FractionalPart") and len(parts) == 1:
-        return minus(parts[0], resolved(("IntegerPart", parts[0]), env, x))
+    if not is_call(node, *heads):
+        return (node[0], *(resolved(part, env, x, heads) for part in parts))
+    if is_call(node, "Mod"):
+        return minus(parts[0], times(parts[1], resolved(("Floor", ("Divide", *parts)), env, x, heads)))
+    if is_call(node, "FractionalPart"):
+        return minus(parts[0], resolved(("IntegerPart", parts[0]), env, x, heads))
     if is_call(node, *WHOLE_PARTS):
         value = evaluate(node, env)
         if not isinstance(value, fmpq):
             raise NotOfForm
         return of(value)
-    if is_call(node, "Abs", "RealAbs", "Sign", "RealSign", "UnitStep", "HeavisideTheta", "Ramp") and len(parts) == 1:
-        value = evaluate(parts[0], env)
-        real = real_ball(value) if is_number(value) else None
-        if real is None or not (real > 0 or real < 0):
-            raise NotOfForm
-        positive, inner = bool(real > 0), resolved(parts[0], env, x)
-        if not real_along(parts[0], x):
-            raise NotOfForm
-        if is_call(node, "Abs", "RealAbs"):
-            return inner if positive else times(-1, inner)
-        if is_call(node, "Ramp"):
-            return inner if positive else 0
-        return (1 if positive else -1) if is_call(node, "Sign", "RealSign") else int(positive)
-    if is_call(node, "Max", "Min") and len(parts) == 2 and not any(is_call(part, "List") for part in parts):
-        greater = truth(("Greater", *parts), env) is True
-        return resolved(parts[0] if greater == is_call(node, "Max") else parts[1], env, x)
-    if is_call(node, "Boole"):
-        return int(truth(parts[0], env) is True)
     if is_call(node, "Piecewise"):
         for case in arguments(parts[0]):
             formula, condition = arguments(case)
-            if truth(condition, env) is True:
-                return resolved(formula, env, x)
-        return resolved(parts[1], env, x) if len(parts) > 1 else 0
-    return (node[0], *(resolved(part, env, x) for part in parts))
+            if holds(condition, env, x):
+                return resolved(formula, env, x, heads)
+        return resolved(parts[1], env, x, heads) if len(parts) > 1 else 0
+    if is_call(node, "Boole"):
+        return int(holds(parts[0], env, x))
+    if is_call(node, "Max", "Min"):
+        if len(parts) != 2:
+            raise NotOfForm
+        greater = holds(("Greater", *parts), env, x)
+        return resolved(parts[0] if greater == is_call(node, "Max") else parts[1], env, x, heads)
+    if len(parts) != 1:
+        raise NotOfForm
+    positive, inner = holds(("Greater", parts[0], 0), env, x), parts[0]
+    if is_call(node, "Abs", "RealAbs"):
+        return inner if positive else times(-1, inner)
+    if is_call(node, "Ramp"):
+        return inner if positive else 0
+    return (1 if positive else -1) if is_call(node, "Sign", "RealSign") else int(positive)
 
 
-def real_along(node: Tree, x: str) -> bool:
-    """Whether what an absolute value or a step is taken of is a polynomial with rational coefficients: real, with known zeros."""
-    return polynomial(node, x) is not None
+def holds(condition: Tree, env: Environment, x: str) -> bool:
+    """Whether a condition on polynomials with rational coefficients holds at a point: it does then up to the next zero of their differences."""
+    compared = [side for part in walk(condition) if is_call(part, *COMPARED) for side in arguments(part) if x in free_symbols(side)]
+    if not all(polynomial(side, x) is not None for side in compared):
+        raise NotOfForm
+    found = truth(condition, env)
+    if not isinstance(found, bool):
+        raise NotOfForm
+    return found
 
 
 def grown(primitive: Tree, x: str, low: Tree, high: Tree) -> Tree | None:

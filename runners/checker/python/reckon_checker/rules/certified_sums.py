@@ -16,13 +16,14 @@ from ..expanding import towards
 from ..findings import Verified
 from ..hypergeometric import related
 from ..normal import proves_zero
-from ..tree import Tree, free_symbols, minus, plus, rational, replace, times
+from ..tree import Tree, free_symbols, minus, plus, power, rational, replace, times
 from . import identities
-from .gosper import antidifference, quotient_in, ratio
+from .gosper import antidifference, in_k, quotient_in, ratio, shifted
 from .limits import one_sided
 from .recurrences import has_values
 
 MAX_ROOTS = 8
+MAX_AHEAD = 8  # terms that are added one by one before a form holds
 
 
 def to_symbolic_end(task: dict[str, Any], ends: tuple[str, Tree, Tree]) -> Verified | None:
@@ -70,39 +71,61 @@ def forms(term: Tree, k: str, start: int) -> list[Tree]:
     return [form for form in found if form is not None]
 
 
+def after(term: Tree, k: str, start: int, first: int, rest: Tree) -> Tree:
+    """The sum from start, by that from a later index."""
+    return plus(*(replace(term, k, j) for j in range(start, first)), rest)
+
+
 def telescoped(term: Tree, k: str, start: int) -> Tree | None:
     total = antidifference(term, k)
-    if total is None:
+    if total is None or not proves_zero(related(minus(minus(replace(total, k, plus(k, 1)), total), term), {k}), (), (k,)):
         return None
-    if not proves_zero(related(minus(minus(replace(total, k, plus(k, 1)), total), term), {k}), (), (k,)) or not has_values(total, k, start):
+    first = next((start + i for i in range(MAX_AHEAD) if has_values(total, k, start + i)), None)
+    limit = one_sided(towards(total, k, "Infinity", 1)) if first is not None else None
+    if first is None or limit is None or limit[0] is not None or limit[1] is None:
         return None
-    limit = one_sided(towards(total, k, "Infinity", 1))
-    if limit is None or limit[0] is not None or limit[1] is None:
-        return None
-    return minus(limit[1], replace(total, k, start))
+    return after(term, k, start, first, minus(limit[1], replace(total, k, first)))
 
 
 def of_rational(term: Tree, k: str, start: int) -> Tree | None:
-    """By partial fractions with rational poles, and a sign (-1)^k split by even and odd indices."""
+    """By partial fractions with poles that are rational, or simple and of second degree, and a sign (-1)^k split by even and odd indices."""
     quotient = quotient_in(term, k)
     if quotient is None:
         return None
     top, bottom = quotient
     if top.degree() > bottom.degree() - 2:
         return None
-    factors = bottom.factor()[1]
-    if any(p.degree() > 1 for p, _ in factors) or sum(n for _, n in factors) > MAX_ROOTS:
+    factors = [(p, int(n)) for p, n in bottom.factor()[1]]
+    if any(p.degree() > 2 or (p.degree() == 2 and n > 1) for p, n in factors) or sum(n for _, n in factors) > MAX_ROOTS:
+        return None
+    poles = [-p[0] / p[1] for p, _ in factors if p.degree() == 1]
+    if any(pole.q == 1 and pole >= start for pole in poles):
+        return None  # a term without a value
+    first = max([start, *(int(pole.ceil()) for pole in poles)])
+    if first - start > MAX_AHEAD:
         return None
     parts: list[Tree] = []
     for p, n in factors:
+        if p.degree() == 2:
+            parts += of_pair(top, bottom, p, first)
+            continue
         pole = -p[0] / p[1]
-        if pole.q == 1 and pole >= start:
-            return None  # a term without a value
-        for order, coefficient in residues(top, bottom, pole, int(n)):
-            a = tree_of(start - pole)
+        for order, coefficient in residues(top, bottom, pole, n):
+            a = tree_of(first - pole)
             value: Tree = times(-1, ("PolyGamma", 0, a)) if order == 1 else ("HurwitzZeta", order, a)
             parts.append(times(tree_of(coefficient), value))
-    return plus(*parts)
+    return after(term, k, start, first, plus(*parts))
+
+
+def of_pair(top: fmpq_poly, bottom: fmpq_poly, p: fmpq_poly, first: int) -> list[Tree]:
+    """The part of two simple poles, the zeros r of p: -top(r)/bottom'(r) psi(first - r) each."""
+    root = power(tree_of(p[1] * p[1] - 4 * p[2] * p[0]), rational(1, 2))
+    found: list[Tree] = []
+    for sign in (1, -1):
+        pole = times(tree_of(1 / (2 * p[2])), plus(tree_of(-p[1]), times(sign, root)))
+        residue = times(replace(in_k(top % p, "r$"), "r$", pole), power(replace(in_k(bottom.derivative() % p, "r$"), "r$", pole), -1))
+        found.append(times(-1, residue, ("PolyGamma", 0, minus(first, pole))))
+    return found
 
 
 def residues(top: fmpq_poly, bottom: fmpq_poly, pole: fmpq, n: int) -> list[tuple[int, fmpq]]:
@@ -118,11 +141,20 @@ def residues(top: fmpq_poly, bottom: fmpq_poly, pole: fmpq, n: int) -> list[tupl
 
 
 def of_hypergeometric(term: Tree, k: str, start: int) -> Tree | None:
-    """t(start) pFq(a, 1; b; z) of a term ratio with rational zeros and poles."""
-    found = ratio(replace(term, k, plus(k, start)) if start else term, k)
+    """t(first) pFq(a, 1; b; z) of a term ratio with rational zeros and poles."""
+    found = ratio(term, k)
     if found is None:
         return None
     top, bottom = found
+    for first in range(start, start + MAX_AHEAD):
+        form = pfq(shifted(top, first), shifted(bottom, first))
+        if form is not None:
+            return after(term, k, start, first, times(replace(term, k, first), form))
+    return None
+
+
+def pfq(top: fmpq_poly, bottom: fmpq_poly) -> Tree | None:
+    """The sum of terms from 0 on, the first one being 1, of which each is the quotient times the one before."""
     z = top[top.degree()] / bottom[bottom.degree()]
     if top.degree() > bottom.degree() or (top.degree() == bottom.degree() and not abs(z) < 1):
         return None
@@ -145,7 +177,7 @@ def of_hypergeometric(term: Tree, k: str, start: int) -> Tree | None:
             upper.remove(value)
     if any(value.q == 1 and value <= 0 for value in lower):
         return None
-    return times(replace(term, k, start), ("HypergeometricPFQ", listed(upper), listed(lower), tree_of(z)))
+    return ("HypergeometricPFQ", listed(upper), listed(lower), tree_of(z))
 
 
 def listed(values: list[fmpq]) -> Tree:

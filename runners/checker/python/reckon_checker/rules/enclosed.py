@@ -5,10 +5,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from flint import acb, arb, fmpq
+from flint import acb, arb
 
 from ..findings import Verified
-from ..tree import Refused, Tree, arguments, minus
+from ..normal import proves_zero
+from ..tree import Refused, Tree, arguments, exactly, minus, reals, replace
 from ..values import Number, Undecided, precision
 from .algebraic import NotAlgebraic
 from .candidates import Algebraic
@@ -16,12 +17,11 @@ from .decimals import zero_inside
 from .digits_right import ULPS, right
 from .problem import Problem
 from .real_values import restricted
-from .rounded import half_step, read
+from .rounded import Interval, half_step, read
 from .systems import Infinite, TooHard
 
 BITS = 320
 ENCLOSED = "0 to the digits that the answer shows: an exact solution lies within"
-LEAST = fmpq(1, 2**60)  # radius of the box around a number that is taken for exact
 
 
 def proof(problem: Problem) -> Verified | None:
@@ -57,25 +57,39 @@ def all_near(problem: Problem, near: Callable[[Tree, Number], bool]) -> bool:
 
 
 def holds_one(problem: Problem, values: dict[str, Tree]) -> bool:
-    """Whether the box of the decimals' own width holds a solution of as many equations as unknowns."""
+    """Whether decimals solve as many equations as unknowns exactly, or the box of their own width is proved to hold a solution: a real one for real
+    decimals, whose equations are real then."""
     names = problem.unknowns
     functions = [minus(a, b) for e in problem.equations for a, b in zip(arguments(e), arguments(e)[1:], strict=False)]
     if set(values) != set(names) or len(functions) != len(names):
         return False
+    if all(proves_zero(with_values(f, values)) for f in functions):
+        return True
     with precision(BITS):
         box: dict[str, Number] = {}
         for name in names:
             parts = read(values[name])
-            if parts is None:
+            sides = [interval(part, values[name]) for part in parts] if parts is not None else []
+            if not sides or sides[0] is None or (sides[1] is None and parts is not None and any(parts[1])):
                 return False
-            sides = [arb(middle, arb(wide(middle, radius)).upper()) for middle, radius in parts]
-            box[name] = acb(*sides)
+            box[name] = sides[0] if sides[1] is None else acb(sides[0], sides[1])
         try:
             return zero_inside(functions, box, names)
         except (Undecided, Refused, ValueError, ZeroDivisionError):
             return False
 
 
-def wide(middle: fmpq, radius: fmpq) -> fmpq:
-    """Half the width of a box: what the digits leave open."""
-    return radius * ULPS if radius and radius == half_step(middle) else max(radius, LEAST * max(abs(middle), fmpq(1)))
+def with_values(node: Tree, values: dict[str, Tree]) -> Tree:
+    for name, value in values.items():
+        node = replace(node, name, exactly(value))
+    return node
+
+
+def interval(part: Interval, value: Tree) -> arb | None:
+    """What the digits of the real or imaginary part of a decimal leave open; None where it stands for one number."""
+    middle, radius = part
+    if radius == 0 and middle != 0 and all(real.machine for real in reals(value)) and reals(value):
+        radius = half_step(middle)
+    if radius == 0:
+        return None
+    return arb(middle, arb(radius * (ULPS if radius == half_step(middle) else 1)).upper())

@@ -36,8 +36,9 @@ def check(task: dict[str, Any], seed: int) -> Residual:
     if not isinstance(found, Supported | Open) or any(len(one) != 3 for one in ranges):
         return found
     if reals(answer) or reals(integrand) or task.get("approximate"):
-        close = isinstance(found, Supported) and len(ranges) == 1 and digits_enclosed(integrand, ranges[0], task)
-        return Verified(exact=False, residual=found.residual) if close and isinstance(found, Supported) else found
+        if isinstance(found, Supported) and task.get("approximate") and len(ranges) == 1 and digits_enclosed(integrand, ranges[0], task):
+            return Verified(exact=False, residual=found.residual)
+        return found
     if isinstance(found, Supported) and infinite_number(answer) and not parametric(integrand, ranges):
         return Verified(exact=False)  # it is proved to diverge there
     proved: list[Verified | None] = []

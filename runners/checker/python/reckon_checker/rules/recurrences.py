@@ -20,7 +20,7 @@ from . import families
 from .identities import proves
 from .put_in import PutIn
 
-DEFINED = frozenset("Plus Times Subtract Minus Rational Complex Sqrt Sin Cos Exp Fibonacci LucasL Binomial List".split())  # at every whole number
+DEFINED = frozenset("Plus Times Subtract Minus Sqrt Sin Cos Exp Fibonacci LucasL".split())  # at every whole number
 FROM_ONE = frozenset("Gamma".split())
 FROM_ZERO = frozenset("Factorial Factorial2 HarmonicNumber CatalanNumber".split())
 
@@ -38,28 +38,30 @@ def proof(problem: PutIn, orders: Orders, nodes: list[Tree], rank: int | None, e
     if not proves([(related(minus(left, right), {n}), 0) for left, right in problem.claims(problem.general, s)], integers):
         return None
     tops = [f"{name}${orders[name][1]}" for name in problem.names]
-    if not explicit(nodes, tops, n):
+    first = start(problem, orders) if problem.initial else None
+    if not explicit(nodes, tops, n, None if first is None else first - max(low for low, _ in orders.values())):
         return None
     names = problem.constants(s)
     if not problem.initial:
         reaches = rank == total and families.affine([applied(s[name], (n,)) for name in problem.names], names)
         many = sum(name.startswith("C[") for name in names) > total
         return Verified(exact) if reaches and not many and linear(nodes) else None
-    first = start(problem, orders)
     if first is None or names or not all(has_values(applied(s[name], (n,)), n, first) for name in problem.names):
         return None
     return Verified(exact)
 
 
-def explicit(nodes: list[Tree], tops: list[str], n: str) -> bool:
+def explicit(nodes: list[Tree], tops: list[str], n: str, used: int | None) -> bool:
     """Whether each equation gives the highest shift of one function by lower ones: of first degree in it, with a factor that is no function of the
-    sequence and vanishes for finitely many indices at most."""
+    sequence and vanishes for finitely many indices at most; used: the index from which the equations hold, with a factor that vanishes for none."""
     for node in nodes:
         inside = [top for top in tops if top in free_symbols(node)]
         if len(inside) != 1:
             return False
         slope = differentiate(node, inside[0])
         if any("$" in name for name in free_symbols(slope)) or not (not_zero(slope) or of_index(slope, n)):
+            return False
+        if used is not None and not (not_zero(slope) or vanishes_before(slope, n, used)):
             return False
     return len({top for node in nodes for top in tops if top in free_symbols(node)}) == len(tops)
 
@@ -111,9 +113,21 @@ def has_values(body: Tree, n: str, first: int) -> bool:
             least = 1 if head in FROM_ONE else 0
             if line is None or line.degree() != 1 or line[1] != 1 or line[0].q != 1 or line[0] + first < least:
                 return False
+        elif head == "Binomial" and len(parts) == 2:
+            if not (counts_from(parts[0], n, first) or counts_from(parts[1], n, first)):
+                return False
         elif head not in DEFINED:
             return False
     return True
+
+
+def counts_from(node: Tree, n: str, first: int) -> bool:
+    """Whether an expression of first degree is a whole number of at least 0 at every whole number from an index on. Of a binomial coefficient one is:
+    of either side a finite product, which is an analytic function of the other one."""
+    line = polynomial(node, n)
+    if line is None or line.degree() > 1:
+        return False
+    return bool(line[0].q == line[1].q == 1 and line[1] >= 0 and line[0] + line[1] * first >= 0)
 
 
 def never_zero(base: Tree, n: str, first: int) -> bool:
@@ -125,6 +139,8 @@ def never_zero(base: Tree, n: str, first: int) -> bool:
         return not_zero(base)
     if is_call(base, "Power") and len(parts) == 2 and n not in free_symbols(parts[0]):
         return not_zero(parts[0])
+    if is_call(base, "Gamma", "Factorial", "Factorial2", "CatalanNumber"):
+        return True  # positive where has_values lets them stand
     return vanishes_before(base, n, first)
 
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from flint import arb, fmpq
 
-from ..tree import Real, Tree, arguments, is_call
+from ..tree import Real, Tree, arguments, is_call, plus, times
 from ..values import Number, complex_ball, exact, precision
 
 ROUNDED = "0 to 53 bits, or to the digits shown where these are more"
@@ -39,16 +39,19 @@ def read(value: Tree) -> tuple[Interval, Interval] | None:
         if first is None or second is None or first[1] != nothing or second[0] != nothing:
             return None
         return first[0], second[1]
-    if is_call(value, "Times") and len(arguments(value)) == 2 and "I" in arguments(value):
-        other = next(part for part in arguments(value) if part != "I")
-        inner = read(other)
-        return None if inner is None or inner[1] != nothing else (nothing, inner[0])
+    if is_call(value, "Subtract") and len(arguments(value)) == 2:
+        return read(plus(arguments(value)[0], times(-1, arguments(value)[1])))
+    if is_call(value, "Times", "Minus"):
+        factors = arguments(value) if is_call(value, "Times") else (-1, *arguments(value))
+        rest = [factor for factor in factors if factor not in ("I", -1)]
+        inner = read(rest[0]) if len(rest) == 1 else ((fmpq(1), fmpq(0)), nothing) if not rest else None
+        if inner is None or inner[1] != nothing or factors.count("I") > 1:
+            return None
+        number = (inner[0][0] * (-1) ** factors.count(-1), inner[0][1])
+        return (nothing, number) if "I" in factors else (number, nothing)
     if is_call(value, "Complex"):
         re, im = (read(part) for part in arguments(value))
         return None if re is None or im is None else (re[0], im[0])
-    if is_call(value, "Minus") or (is_call(value, "Times") and arguments(value)[0] == -1):
-        inner = read(arguments(value)[-1]) if len(arguments(value)) <= 2 else None
-        return None if inner is None else ((-inner[0][0], inner[0][1]), (-inner[1][0], inner[1][1]))
     if isinstance(value, int):
         return (fmpq(value), fmpq(0)), nothing
     if not isinstance(value, Real):

@@ -34,6 +34,7 @@ WIDE = 1e-9  # a radius for which terms are added up to the last start
 GOAL, FINE = 1e-12, 1e-22  # radii that are narrow enough
 FINE_BITS = 192
 MAX_PERIOD = 24
+DIGITS = "0 to the digits that the answer shows"
 
 
 def check(task: dict[str, Any], seed: int) -> Residual:
@@ -54,7 +55,10 @@ def check(task: dict[str, Any], seed: int) -> Residual:
         return Refuted(Statement(f"the answer depends on {min(free_symbols(answer) & (bound - outside))}"))
     infinite = [r for r in ranges if any(goes_to_infinity(end) for end in r[1:])]
     if not infinite:
-        return finite(task, seed)
+        found = finite(task, seed)
+        if isinstance(found, Supported) and task.get("approximate") and digits_of_terms(task):
+            return Verified(exact=False, residual=DIGITS)
+        return found
     if any(len(r) != 3 for r in ranges):
         return Open("an infinite index with a step")
     if len(ranges) > 1:
@@ -72,8 +76,10 @@ def check(task: dict[str, Any], seed: int) -> Residual:
     found = sampled(names, [answer, low, high], conditions, seed, look)
     if not isinstance(found, Supported) or names:
         return found
-    if task.get("approximate") or reals(answer):
+    if task.get("approximate"):
         return Verified(exact=False, residual=found.residual) if digits_enclosed(body, fresh, (low, high), task) else found
+    if reals(answer):
+        return found
     proved: list[Verified | None] = []
 
     def prove() -> bool:
@@ -95,6 +101,22 @@ def digits_enclosed(body: Tree, name: str, ends: tuple[Tree, Tree], task: dict[s
             except (Undecided, Refused, Divergent, ValueError, ZeroDivisionError, OverflowError):
                 return False
             return all_right(task["answer"], true, int(task.get("digits") or 0) or None)
+
+    return budget.attempted(look)
+
+
+def digits_of_terms(task: dict[str, Any]) -> bool:
+    """The same of terms that are added up, or multiplied."""
+    whole_sum: Tree = ("Product" if task.get("product") else "Sum", task["term"], *(("List", *r) for r in task["ranges"]))
+    if free_symbols(whole_sum) or not reals(task["answer"]) or not kept_by_machines(whole_sum):
+        return False
+
+    def look() -> bool:
+        with precision(FINE_BITS):
+            try:
+                return all_right(task["answer"], evaluate(whole_sum), int(task.get("digits") or 0) or None)
+            except (Undecided, Refused):
+                return False
 
     return budget.attempted(look)
 
