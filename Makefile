@@ -21,12 +21,16 @@ build: ## build the binary ./reckon
 test: ## run every test, with the real engine, node and databases
 	$(TESTS) -count=1 -p 4 -parallel 4 -timeout 30m ./test/e2e ./test/processes ./cmd/reckon ./... # -count=1: the cache does not see the binaries that tests build
 
-# SINCE is a commit; by default the newest that is a day older than this one.
+# SINCE is a commit; by default the newest that is a day older than this one. The packages that changed most are run first.
 TIMES ?= 3
-SINCE ?= $(shell git rev-list -1 --before="$$(git show -s --format=%cI) - 1 day" HEAD)
-CHANGED = $(shell git diff --name-only $(SINCE) -- '*.go' | xargs -r -n1 dirname | sort -u | while read folder; do ls $$folder/*_test.go >/dev/null 2>&1 && echo ./$$folder; done)
-repeat: ## the packages that changed since SINCE, TIMES times in a row
-	$(if $(CHANGED),$(TESTS) -count=$(TIMES) -p 4 -parallel 4 -timeout 60m $(CHANGED),@echo "no package has changed since $(SINCE)")
+MINUTES ?= 600
+SINCE ?= $(shell git rev-list -1 --before=$$(($$(git show -s --format=%ct) - 86400)) HEAD)
+CHANGED = $(shell git diff --numstat $(SINCE) -- '*.go' | while read added removed file; do folder=$$(dirname $$file); \
+  if ls $$folder/*_test.go >/dev/null 2>&1; then echo "$$((added + removed)) ./$$folder"; fi; done | awk '{n[$$2] += $$1} END {for (f in n) print n[f], f}' | sort -rn | cut -d' ' -f2)
+repeat: ## the packages that changed since SINCE, TIMES times in a row; none is begun after MINUTES
+	@end=$$(($$(date +%s) + 60 * $(MINUTES))); for package in $(CHANGED); do \
+	  if [ $$(date +%s) -ge $$end ]; then echo "not repeated, $(MINUTES) minutes are over: $$package"; continue; fi; \
+	  $(TESTS) -count=$(TIMES) -parallel 4 -timeout 60m $$package || exit 1; done
 
 # The tests that take their size from test/sweep: written by go test ./test -run TestSweepsPage -update
 SOAK = TestAYearOfSubscriptions|TestAerNoise|TestAgreesOnMutants|TestBattery|TestBlindSearchesVerifyNothing|TestBuiltIsTrue|TestBurstRowsAreTheDerivation|TestBurstsOfTheLog|TestChangesThatMeanNothingAreAccepted|TestClasses|TestEstimateBoundsResidentMemory|TestEventStoreClients|TestEventStoreGoSuite|TestEveryChangeOfADerivedFieldIsRefused|TestEveryRuleHasPairs|TestForms|TestGenerated|TestGeneratedClients|TestHistoryHunter|TestHuntedEnvironmentsHaveNoHistory|TestHunterFindsNoFalse|TestIndependent|TestIntegrals|TestJobsSurviveKilledRunners|TestKilledRebuild|TestLargeAndSmallCircuits|TestLargeMessagesOfManyShareTheMemory|TestLeanCheckStaysWithinItsMemory|TestLinters|TestMCPClients|TestMCPConformance|TestManyUploadsAtOnce|TestMutantsOfRealExportsShowWhatTheyMean|TestNanodaAgrees|TestNearLevelsCompareAsTheirValues|TestNearMissesAreNotRecognised|TestNothingAcknowledgedIsLost|TestNothingIsLeftBehind|TestOAuthProbe|TestPlainKernelAgreesOnClaims|TestPlainKernelAgreesOnGeneratedEnvironments|TestPlantedFaultsAreFound|TestQiskitPrograms|TestReadingOfSentences|TestResultJSON|TestSchemathesis|TestStateForNumPy|TestStranger|TestTheWindowCutsNoBurst|TestUpgradeUnderLoad|TestWalkOfProjections

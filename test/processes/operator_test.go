@@ -3,11 +3,7 @@ package processes
 import (
 	"context"
 	"fmt"
-	"io"
 	"net/http"
-	"net/http/httptest"
-	"net/http/httputil"
-	"net/url"
 	"os"
 	"path/filepath"
 	"slices"
@@ -176,74 +172,6 @@ func TestOwnerDiesWhileItEvaluates(t *testing.T) {
 	}
 }
 
-// balancer sends requests to the servers whose /readyz answers 200, in turns, and never twice.
-type balancer struct {
-	mu      sync.Mutex
-	servers []*httputil.ReverseProxy
-	asked   map[string]*httputil.ReverseProxy // by URL
-	next    int
-	failed  atomic.Int64
-}
-
-func (b *balancer) add(t *testing.T, address string) {
-	t.Helper()
-	at, err := url.Parse(address)
-	must(t, err)
-	proxy := httputil.NewSingleHostReverseProxy(at)
-	proxy.ErrorHandler = func(w http.ResponseWriter, _ *http.Request, err error) {
-		b.failed.Add(1)
-		http.Error(w, err.Error(), http.StatusBadGateway)
-	}
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	b.asked[address] = proxy
-}
-
-func (b *balancer) askAll() {
-	b.mu.Lock()
-	asked := map[string]*httputil.ReverseProxy{}
-	for address, proxy := range b.asked {
-		asked[address] = proxy
-	}
-	b.mu.Unlock()
-	var ready []*httputil.ReverseProxy
-	for address, proxy := range asked {
-		response, err := http.Get(address + "/readyz")
-		if err != nil {
-			continue
-		}
-		_, _ = io.Copy(io.Discard, response.Body)
-		_ = response.Body.Close()
-		if response.StatusCode == http.StatusOK {
-			ready = append(ready, proxy)
-		}
-	}
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	b.servers = ready
-}
-
-func (b *balancer) ready() int {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return len(b.servers)
-}
-
-// ServeHTTP is http.Handler.
-func (b *balancer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	b.mu.Lock()
-	if len(b.servers) == 0 {
-		b.mu.Unlock()
-		b.failed.Add(1)
-		http.Error(w, "no server is ready", http.StatusBadGateway)
-		return
-	}
-	b.next++
-	proxy := b.servers[b.next%len(b.servers)]
-	b.mu.Unlock()
-	proxy.ServeHTTP(w, r)
-}
-
 // thinking is a client's pause between two requests: clients need not take all processor time.
 const thinking = 20 * time.Millisecond
 
@@ -253,20 +181,17 @@ func TestRollingRestart(t *testing.T) {
 	t.Parallel()
 	const clients = 4
 	in := install(t)
-	in.shared = append(in.shared, "--unready-grace", "3s")
+	in.shared = append(in.shared, "--unready-grace", unreadyGrace.String())
 	in.headless("project,react")
 	servers := []*e2e.Server{in.api("api"), in.api("api")}
-	b := &balancer{asked: map[string]*httputil.ReverseProxy{}}
+	b, front := newBalancer(t)
 	for _, s := range servers {
 		b.add(t, s.URL)
 	}
-	front := httptest.NewServer(b)
-	defer front.Close()
-	defer askReadiness(b)()
 	wait.Until(t, "both are ready", func() bool { return b.ready() == 2 })
 
 	alice := servers[0].NewAccount("alice@example.com")
-	alice.URL = front.URL
+	alice.URL = front
 	var answered atomic.Int64
 	ended := make(chan struct{})
 	var working sync.WaitGroup
@@ -297,9 +222,7 @@ func TestRollingRestart(t *testing.T) {
 		if status := old.Wait(); status != 0 {
 			t.Errorf("server %d ends with %d:\n%s", i, status, old.Output())
 		}
-		b.mu.Lock()
-		delete(b.asked, old.URL)
-		b.mu.Unlock()
+		b.remove(old.URL)
 		wait.Until(t, "requests are answered", func() bool { return answered.Load() > before+clients || t.Failed() })
 	}
 	close(ended)

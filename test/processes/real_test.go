@@ -160,7 +160,7 @@ const settleTimeout = 4 * time.Minute
 func TestJobsSurviveKilledRunners(t *testing.T) {
 	t.Parallel()
 	accounts := sweep.Size(t, "RECKON_JOB_ACCOUNTS", 8, 50)
-	each := sweep.Size(t, "RECKON_JOBS_EACH", 10, 40)
+	each := sweep.Size(t, "RECKON_JOBS_EACH", 10, 16)
 	in := install(t)
 	apis := []*e2e.Server{in.api("api,project,react"), in.api("api,react")}
 	fleet := make([]*process, 3)

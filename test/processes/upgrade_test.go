@@ -6,8 +6,6 @@ import (
 	"io"
 	"net"
 	"net/http"
-	"net/http/httptest"
-	"net/http/httputil"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -16,7 +14,6 @@ import (
 	"sync/atomic"
 	"syscall"
 	"testing"
-	"time"
 
 	"github.com/google/uuid"
 
@@ -69,19 +66,16 @@ func TestUpgradeUnderLoad(t *testing.T) {
 	next := nextBinary(t)
 	past := sweep.Size(t, "RECKON_UPGRADE_RUNS", 1000, 8000) // runs in the log before: the new version takes a while to be built
 	in := installOn(t, plans, pgtest.Database(t), func(log string) { writeUpgradeLog(t, log, int64(past)) })
-	in.shared = append(in.shared, "--unready-grace", "3s")
+	in.shared = append(in.shared, "--unready-grace", unreadyGrace.String())
 	oldProjector := in.headless("project,react")
 	old := []*e2e.Server{in.api("api"), in.api("api")}
-	b := &balancer{asked: map[string]*httputil.ReverseProxy{}}
+	b, front := newBalancer(t)
 	for _, s := range old {
 		b.add(t, s.URL)
 	}
-	front := httptest.NewServer(b)
-	defer front.Close()
-	defer askReadiness(b)()
 	wait.Until(t, "both old servers are ready", func() bool { return b.ready() == 2 })
 
-	l := &load{t: t, front: front.URL, ended: make(chan struct{})}
+	l := &load{t: t, front: front, ended: make(chan struct{})}
 	alice := old[0].NewAccount("alice@example.com")
 	for n := range upgradeClients {
 		l.clients.Go(func() { l.client(at(alice, old[0]), n) })
@@ -128,9 +122,7 @@ func TestUpgradeUnderLoad(t *testing.T) {
 		if status := s.Wait(); status != 0 {
 			t.Errorf("old server %d ends with %d:\n%s", i, status, s.Output())
 		}
-		b.mu.Lock()
-		delete(b.asked, s.URL)
-		b.mu.Unlock()
+		b.remove(s.URL)
 		l.rounds(roundsBetween)
 	}
 	if status, err := oldProjector.interrupt(); err != nil || status != 0 {
@@ -229,32 +221,6 @@ func (l *load) rounds(n int64) {
 	l.t.Helper()
 	before := l.reads.Load()
 	wait.Until(l.t, "clients are answered", func() bool { return l.reads.Load() >= before+n || l.t.Failed() })
-}
-
-// readyStatus is what a server answers about itself; 0: it does not answer yet.
-func readyStatus(address string) int {
-	response, err := http.Get(address + "/readyz")
-	if err != nil {
-		return 0
-	}
-	_ = response.Body.Close() // the status is all
-	return response.StatusCode
-}
-
-// askReadiness has a balancer ask all its servers until the returned function is called.
-func askReadiness(b *balancer) (stop func()) {
-	ended, asking := make(chan struct{}), sync.WaitGroup{}
-	asking.Go(func() {
-		for {
-			b.askAll()
-			select {
-			case <-ended:
-				return
-			case <-time.After(100 * time.Millisecond):
-			}
-		}
-	})
-	return func() { close(ended); asking.Wait() }
 }
 
 // writeUpgradeLog writes runs of the past below the node.

@@ -52,7 +52,7 @@ func TestEveryGoodExportIsVerifiedByBothKernels(t *testing.T) {
 	}
 }
 
-func TestVerifiedNeedsBothKernels(t *testing.T) {
+func TestWhatTheKernelsAnswerDecidesTheVerdict(t *testing.T) {
 	t.Parallel()
 	foo, bad := file(t, "judge", "foo"), file(t, "reject", "002_badDef")
 	with := func(change func(*check.Options)) check.Options {

@@ -293,6 +293,10 @@ func (b *block) addAuxiliary(name term.Name, levels term.Levels, params []term.E
 	}
 	t := &blockType{name: s.FreshName("_nested"), nested: s.Apps(s.Const(name, levels), params)}
 	t.typ = b.instantiatePis(b.instantiateParams(k.Type, k, levels), params)
+	// Lean types the auxiliary types where the types of the block are not declared (inductive.cpp, check_inductive_types).
+	if b.mentionsBlock(t.typ) {
+		refuse(InvalidNested, "the type of %s at these parameters mentions a type that is being defined", s.NameString(name))
+	}
 	t.constant = s.Const(t.name, term.NoLevels)
 	if int(t.name-b.auxBase) != len(b.auxiliary) {
 		panic("names of auxiliary types are consecutive")

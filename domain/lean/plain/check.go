@@ -123,6 +123,7 @@ type kernel struct {
 	store  *term.Store
 	budget Budget
 	env    map[term.Name]*constant
+	added  []term.Name // to env, by the declaration
 	names  names
 
 	operations map[term.Name]*operation // by the name of the constant
@@ -208,8 +209,9 @@ func (k *kernel) attempt(steps int64, question func() bool) (answer bool) {
 }
 
 // Check checks declarations in the given order: each may use those before it. The store is the one they were built in; it
-// is only read, and must not be written meanwhile. The first refused declaration ends the check. One that is out of budget is passed over, unless later
-// declarations depend on what its check would have made; a later refusal takes precedence.
+// is only read, and must not be written meanwhile. The first refused declaration ends the check. One that is out of budget
+// is assumed to be as the file says, recursors and their rules too, and the check goes on until the budget of the file is
+// spent: a later refusal takes precedence.
 func Check(ctx context.Context, store *term.Store, declarations []term.Declaration, budget Budget) (report Report) {
 	return checkAll(ctx, store, declarations, budget, true)
 }
@@ -225,7 +227,7 @@ func checkAll(ctx context.Context, store *term.Store, declarations []term.Declar
 	for i := range declarations {
 		d := &declarations[i]
 		k.total += k.steps
-		k.steps, k.limit, k.depth = 0, min(k.budget.Steps, k.budget.Total-k.total), 0
+		k.steps, k.limit, k.depth, k.added = 0, min(k.budget.Steps, k.budget.Total-k.total), 0, k.added[:0]
 		kept := k.store.ExprCount()
 		k.forget()
 		switch out := k.guard(func() { k.declaration(d) }).(type) {
@@ -239,7 +241,8 @@ func checkAll(ctx context.Context, store *term.Store, declarations []term.Declar
 				report.OutOfBudget = &OutOfBudget{Declaration: d.Name, Line: d.Line, Reason: out.reason, Counted: !out.uncounted}
 			}
 			k.total, k.steps, k.limit, k.depth = k.total+k.steps, 0, k.budget.Steps, 0
-			if d.Block != nil || d.Kind == term.Quotient || k.total >= k.budget.Total || ctx.Err() != nil || k.guard(func() { k.assume(d) }) != nil {
+			k.withdraw(kept)
+			if k.total >= k.budget.Total || ctx.Err() != nil || k.guard(func() { k.assumeUndecided(d) }) != nil {
 				return report
 			}
 		}
@@ -329,6 +332,33 @@ func (k *kernel) declaration(d *term.Declaration) {
 	}
 }
 
+// withdraw takes back what an undecided declaration has added, and its expressions, which have handles from kept on.
+func (k *kernel) withdraw(kept int) {
+	for _, n := range k.added {
+		delete(k.env, n)
+	}
+	k.store.Truncate(kept)
+	k.forget()
+}
+
+// assumeUndecided adds a declaration whose check did not come to an end, as its records say.
+func (k *kernel) assumeUndecided(d *term.Declaration) {
+	switch {
+	case d.Block != nil:
+		k.assumeBlock(d.Block)
+	case d.Kind == term.Quotient:
+		k.assumeQuotient(d)
+	default:
+		k.assume(d)
+	}
+}
+
+// add enters a constant into the environment.
+func (k *kernel) add(n term.Name, c *constant) {
+	k.env[n] = c
+	k.added = append(k.added, n)
+}
+
 // assume adds a declaration that is no block and no quotient.
 func (k *kernel) assume(d *term.Declaration) {
 	c := &constant{params: d.LevelParams, typ: d.Type}
@@ -345,7 +375,7 @@ func (k *kernel) assume(d *term.Declaration) {
 	if c.unfolds() {
 		c.height = k.heightOf(d)
 	}
-	k.env[d.Name] = c
+	k.add(d.Name, c)
 }
 
 // unused: no earlier declaration has the name.

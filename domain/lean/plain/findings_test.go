@@ -3,6 +3,8 @@ package plain
 import (
 	"bytes"
 	"context"
+	"fmt"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -193,5 +195,77 @@ func TestEqualityHasNoHistory(t *testing.T) {
 	}
 	if file, r := checkSource(t, text(good, bad)); r.Refusal == nil {
 		t.Errorf("the question that fails is answered by the other: %s", describe(file, r))
+	}
+}
+
+// A universe parameter may have any name, the anonymous one too: Sort u is not Prop because of it.
+func TestAParameterWithoutAName(t *testing.T) {
+	t.Parallel()
+	text := `inductive large Eq.{w} (α : Sort w) (a : α) : α -> Prop | refl : Eq.{w} α a a
+theorem irrelevant.{v} (α : Sort v) (a b : α) : Eq.{v} α a b := Eq.refl.{v} α a`
+	var out bytes.Buffer
+	if err := leansource.Write(&out, text); err != nil {
+		t.Fatal(err)
+	}
+	found := regexp.MustCompile(`"in":(\d+),"str":\{"pre":0,"str":"v"\}`).FindSubmatch(out.Bytes())
+	if found == nil {
+		t.Fatalf("no parameter v:\n%s", out.String())
+	}
+	v := string(found[1])
+	nameless := strings.NewReplacer(`"param":`+v+`}`, `"param":0}`, `"levelParams":[`+v+`]`, `"levelParams":[0]`).Replace(out.String())
+	for _, text := range []string{out.String(), nameless} {
+		file := readText(t, []byte(text))
+		r := Check(context.Background(), file.Store, file.Declarations, Budget{})
+		if r.Refusal == nil || r.Refusal.Class != typeMismatch {
+			t.Errorf("any two elements of any type are equal: %s\n%s", describe(file, r), text)
+		}
+	}
+}
+
+// The indices of a type are found by reduction: Nat → Type may be a definition.
+func TestIndicesByReduction(t *testing.T) {
+	t.Parallel()
+	file := source(t, `
+inductive Nat : Type | zero : Nat | succ (n : Nat) : Nat
+def F : Type 1 := Nat -> Type
+def G : Type 1 := F
+inductive T : Nat -> Type | mk : T Nat.zero`)
+	file.Declarations[3].Block.Types[0].Type = file.Declarations[2].Value
+	if r := Check(context.Background(), file.Store, file.Declarations, Budget{}); !r.Accepted() {
+		t.Error(describe(file, r))
+	}
+}
+
+// A declaration that is out of budget hides no later one: it is assumed as the file says, its recursors too.
+func TestUndecidedDeclarationsHideNothing(t *testing.T) {
+	t.Parallel()
+	const params, steps = 14, 20_000
+	var names, level []string
+	for i := range params {
+		names, level = append(names, fmt.Sprintf("u%d", i)), append(level, fmt.Sprintf("(max (imax 1 u%d) ", i))
+	}
+	one := strings.Join(level, "") + "0" + strings.Repeat(")", params) // each parameter doubles the cases that are looked at
+	big := "inductive Big.{" + strings.Join(names, ", ") + "} : Type (max " + one + " 0) | mk (x : Sort " + one + ") : Big.{" + strings.Join(names, ", ") + "}\n"
+	at := "Big.{" + strings.TrimSuffix(strings.Repeat("0, ", params), ", ") + "}"
+	rec := func(value string) string {
+		zeros := strings.TrimSuffix(strings.Repeat("0, ", params), ", ")
+		return "Big.rec.{1, " + zeros + "} (fun (b : " + at + ") => U) (fun (x : Prop) => " + value + ") (Big.mk.{" + zeros + "} True)"
+	}
+	base := "inductive large True : Prop | intro : True\ninductive large Eq.{u} (α : Sort u) (a : α) : α -> Prop | refl : Eq.{u} α a a\n" +
+		"inductive U : Type | u : U | v : U\n" + big
+	right := base + "theorem right : Eq.{1} U (" + rec("U.u") + ") U.u := Eq.refl.{1} U U.u\n"
+	wrong := right + "theorem wrong : Eq.{1} U (" + rec("U.u") + ") U.v := Eq.refl.{1} U U.u\n"
+	for text, refused := range map[string]string{right: "", wrong: "wrong"} {
+		file := source(t, text)
+		if r := fast.Check(context.Background(), file.Store, file.Declarations, fast.Options{Workers: 1}); r.Accepted() != (refused == "") {
+			t.Fatal(r.Refusal)
+		}
+		r := Check(context.Background(), file.Store, file.Declarations, Budget{Steps: steps})
+		if r.OutOfBudget == nil || file.Store.NameString(r.OutOfBudget.Declaration) != "Big" {
+			t.Fatalf("Big is decided in %d steps: %s", steps, describe(file, r))
+		}
+		if (r.Refusal != nil) != (refused != "") || r.Refusal != nil && file.Store.NameString(r.Refusal.Declaration) != refused {
+			t.Errorf("refused: %s", describe(file, r))
+		}
 	}
 }

@@ -161,7 +161,7 @@ func (b *block) checkTypes() {
 	b.declared = len(b.families)
 }
 
-// openType opens the parameters and indices of a type; the first type of a block makes the free variables that stand for
+// openType opens the parameters of a type, as they are written, and its indices, by weak head reduction; the first type of a block makes the free variables that stand for
 // the parameters.
 func (b *block) openType(f *family, numParams int, first bool) term.Level {
 	k := b.k
@@ -179,12 +179,13 @@ func (b *block) openType(f *family, numParams int, first bool) term.Level {
 		typ = k.instantiate(term.Expr(n.B), b.locals[i:i+1])
 	}
 	f.indices = nil
-	for n := k.store.Node(typ); n.Kind == term.KindPi; n = k.store.Node(typ) {
+	typ = k.whnf(typ)
+	n := k.store.Node(typ)
+	for ; n.Kind == term.KindPi; n = k.store.Node(typ) {
 		x := b.local(term.Expr(n.A))
 		f.indices = append(f.indices, x)
-		typ = k.instantiate(term.Expr(n.B), []term.Expr{x})
+		typ = k.whnf(k.instantiate(term.Expr(n.B), []term.Expr{x}))
 	}
-	n := k.store.Node(k.whnf(typ))
 	if n.Kind != term.KindSort {
 		refuse(invalidInductive, "%s is not a family of types", k.store.NameString(f.name))
 	}
@@ -202,8 +203,8 @@ func (b *block) addTypes() {
 		b.isRec = b.isRec || b.anyField(c.Type, func(domain term.Expr) bool { return b.k.mentions(domain, b.own) })
 	}
 	for _, f := range b.families {
-		b.k.env[f.name] = &constant{kind: inductive, params: b.params, typ: f.typ, inductive: &inductiveInfo{name: f.name,
-			numParams: len(b.locals), numIndices: len(f.indices), all: all, isRec: b.isRec}}
+		b.k.add(f.name, &constant{kind: inductive, params: b.params, typ: f.typ, inductive: &inductiveInfo{name: f.name,
+			numParams: len(b.locals), numIndices: len(f.indices), all: all, isRec: b.isRec}})
 	}
 	b.k.forget()
 }
@@ -377,8 +378,8 @@ func (b *block) addConstructors() {
 		info := b.k.env[f.name].inductive
 		info.constructors = b.source.Types[i].Constructors
 		for _, c := range f.constructors {
-			b.k.env[c.name] = &constant{kind: constructor, params: b.params, typ: b.source.Constructors[at].Type,
-				constructor: &constructorInfo{inductive: f.name, numParams: len(b.locals), numFields: len(c.fields)}}
+			b.k.add(c.name, &constant{kind: constructor, params: b.params, typ: b.source.Constructors[at].Type,
+				constructor: &constructorInfo{inductive: f.name, numParams: len(b.locals), numFields: len(c.fields)}})
 			at++
 		}
 	}

@@ -1,6 +1,10 @@
 package plain
 
-import "reckon/domain/lean/term"
+import (
+	"maps"
+
+	"reckon/domain/lean/term"
+)
 
 // A level is compared by meaning: l is at most m when its value is at most m's for all natural numbers that the
 // parameters may stand for (TTL 2.1; C++ level.cpp, is_geq, decides less).
@@ -10,9 +14,12 @@ import "reckon/domain/lean/term"
 // least 1, by induction, and a level is a maximum of terms p + c and c. Of two such maxima one is at most the other for
 // all values exactly if each of its terms is, by a term with the same parameter: let that parameter grow alone.
 
-// bounds is a maximum: of p+bounds[p] for parameters p, and of bounds[term.Anonymous], which is the value where all
-// parameters are as small as they may be.
-type bounds map[term.Name]int
+// bounds is a maximum: of p + params[p] for parameters p, which may have any name, and of least, which is the value where
+// all parameters are as small as they may be.
+type bounds struct {
+	least  int
+	params map[term.Name]int
+}
 
 // evaluator evaluates levels under one choice for the guarding parameters.
 type evaluator struct {
@@ -35,18 +42,19 @@ func (v *evaluator) level(l term.Level) bounds {
 func (v *evaluator) node(n term.LevelNode) bounds {
 	switch n.Kind {
 	case term.LevelZero:
-		return bounds{term.Anonymous: 0}
+		return bounds{}
 	case term.LevelSucc:
-		out := bounds{}
-		for p, c := range v.level(term.Level(n.A)) {
-			out[p] = c + 1
+		b := v.level(term.Level(n.A))
+		out := bounds{least: b.least + 1, params: map[term.Name]int{}}
+		for p, c := range b.params {
+			out.params[p] = c + 1
 		}
 		return out
 	case term.LevelMax:
 		return maximum(v.level(term.Level(n.A)), v.level(term.Level(n.B)))
 	case term.LevelIMax:
 		b := v.level(term.Level(n.B))
-		if len(b) == 1 && b[term.Anonymous] == 0 {
+		if len(b.params) == 0 && b.least == 0 {
 			return b
 		}
 		return maximum(v.level(term.Level(n.A)), b)
@@ -54,34 +62,32 @@ func (v *evaluator) node(n term.LevelNode) bounds {
 	p := term.Name(n.A)
 	switch zero, guards := v.zero[p]; {
 	case !guards:
-		return bounds{term.Anonymous: 0, p: 0}
+		return bounds{params: map[term.Name]int{p: 0}}
 	case zero:
-		return bounds{term.Anonymous: 0}
+		return bounds{}
 	default:
-		return bounds{term.Anonymous: 1, p: 0}
+		return bounds{least: 1, params: map[term.Name]int{p: 0}}
 	}
 }
 
 func maximum(a, b bounds) bounds {
-	out := bounds{}
-	for p, c := range a {
-		out[p] = c
+	out := bounds{least: max(a.least, b.least), params: maps.Clone(a.params)}
+	if out.params == nil {
+		out.params = map[term.Name]int{}
 	}
-	for p, c := range b {
-		if have, ok := out[p]; !ok || have < c {
-			out[p] = c
-		}
+	for p, c := range b.params {
+		out.params[p] = max(out.params[p], c) // no entry counts as 0, which is the smallest
 	}
 	return out
 }
 
 func (a bounds) atMost(b bounds) bool {
-	for p, c := range a {
-		if have, ok := b[p]; !ok || have < c {
+	for p, c := range a.params {
+		if have, ok := b.params[p]; !ok || have < c {
 			return false
 		}
 	}
-	return true
+	return a.least <= b.least
 }
 
 // guards collects the parameters that occur to the right of an imax.

@@ -94,7 +94,9 @@ func (b *block) mentionsFamily(e term.Expr) bool {
 }
 
 // auxiliary is the auxiliary type that stands for the type called name at the given parameters, applied to the block's
-// parameters. With it come those for the other types of its block.
+// parameters. With it come those for the other types of its block. Their types speak of nothing that is being defined:
+// an index may not range over a type of the block (C++ inductive.cpp, check_inductive_types, types the auxiliary types
+// where the block is not declared).
 func (b *block) auxiliary(c *constant, name term.Name, levels []term.Level, params []term.Expr) term.Expr {
 	k := b.k
 	occurrence := func(n term.Name) term.Expr { return k.store.Apps(k.constant(n, levels...), params) }
@@ -112,6 +114,9 @@ func (b *block) auxiliary(c *constant, name term.Name, levels []term.Level, para
 		typ, ok := k.peel(k.instantiateLevels(other.typ, other.params, levels), params)
 		if !ok {
 			refuse(invalidNested, "%s has too few parameters", k.store.NameString(n))
+		}
+		if b.mentionsFamily(typ) {
+			refuse(invalidNested, "the type of %s at these parameters mentions a type that is being defined", k.store.NameString(n))
 		}
 		f := family{name: k.store.FreshName("auxiliary"), typ: k.pis(b.locals, typ), occurrence: occurrence(n)}
 		for _, m := range other.inductive.constructors {
@@ -149,8 +154,8 @@ func (b *block) withAuxiliary(f func()) {
 		}
 	}
 	for _, aux := range b.families[b.declared:] {
-		k.env[aux.name] = &constant{kind: inductive, params: b.params, typ: aux.typ, inductive: &inductiveInfo{name: aux.name,
-			numParams: len(b.locals), numIndices: len(aux.indices), isRec: true}}
+		k.add(aux.name, &constant{kind: inductive, params: b.params, typ: aux.typ, inductive: &inductiveInfo{name: aux.name,
+			numParams: len(b.locals), numIndices: len(aux.indices), isRec: true}})
 	}
 	for _, f := range b.families {
 		for _, c := range f.constructors {

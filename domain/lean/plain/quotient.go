@@ -25,8 +25,12 @@ func (k *kernel) quotient(d *term.Declaration) {
 		refuse(invalidQuotient, "%s has not the type of the built-in constant", k.store.NameString(d.Name))
 	}
 	k.check(d.Type)
+	k.assumeQuotient(d)
+}
+
+func (k *kernel) assumeQuotient(d *term.Declaration) {
 	k.quotients[d.QuotKind] = true
-	k.env[d.Name] = &constant{kind: quotient, params: d.LevelParams, typ: d.Type, quotient: d.QuotKind}
+	k.add(d.Name, &constant{kind: quotient, params: d.LevelParams, typ: d.Type, quotient: d.QuotKind})
 }
 
 // quotientType is the type of a quotient constant:

@@ -148,3 +148,40 @@ func (k *kernel) withoutAnnotation(typ term.Expr) term.Expr {
 		typ = args[0]
 	}
 }
+
+// assumeBlock adds a block as its records say.
+func (k *kernel) assumeBlock(b *term.Block) {
+	for _, t := range b.Types {
+		k.add(t.Name, &constant{kind: inductive, params: t.LevelParams, typ: t.Type, inductive: &inductiveInfo{name: t.Name,
+			numParams: int(t.NumParams), numIndices: int(t.NumIndices), constructors: t.Constructors, all: t.All, isRec: t.IsRec}})
+	}
+	for _, c := range b.Constructors {
+		k.add(c.Name, &constant{kind: constructor, params: c.LevelParams, typ: c.Type,
+			constructor: &constructorInfo{inductive: c.Inductive, numParams: int(c.NumParams), numFields: int(c.NumFields)}})
+	}
+	for _, r := range b.Recursors {
+		info := recursorInfo{numParams: int(r.NumParams), numIndices: int(r.NumIndices), numMotives: int(r.NumMotives), numMinors: int(r.NumMinors), k: r.K}
+		for _, one := range r.Rules {
+			info.rules = append(info.rules, rule{constructor: one.Constructor, numFields: int(one.NumFields), value: one.Value})
+		}
+		info.inductive = k.typeOfMajor(r.Type, info.major())
+		k.add(r.Name, &constant{kind: recursor, params: r.LevelParams, typ: r.Type, recursor: &info})
+	}
+}
+
+// typeOfMajor is the inductive type that the major premise of a recursor has; anonymous where it has none.
+func (k *kernel) typeOfMajor(typ term.Expr, major int) term.Name {
+	for range major {
+		if k.store.Kind(typ) != term.KindPi {
+			return term.Anonymous
+		}
+		typ = term.Expr(k.store.Node(typ).B)
+	}
+	if n := k.store.Node(typ); n.Kind == term.KindPi {
+		head, _ := k.spine(term.Expr(n.A))
+		if h := k.store.Node(head); h.Kind == term.KindConst {
+			return term.Name(h.A)
+		}
+	}
+	return term.Anonymous
+}

@@ -76,7 +76,7 @@ func (b *block) addRecursors() {
 			at++
 		}
 		r.made = append(r.made, g)
-		b.k.env[g.name] = &constant{kind: axiom, params: g.params, typ: g.typ}
+		b.k.add(g.name, &constant{kind: axiom, params: g.params, typ: g.typ})
 	}
 	b.recursors = r
 }
@@ -163,7 +163,7 @@ func (b *block) checkGenerated() {
 	}
 	for i := range r.made {
 		g := &r.made[i]
-		k.env[g.name] = &constant{kind: recursor, params: g.params, typ: g.typ, recursor: &g.info}
+		k.add(g.name, &constant{kind: recursor, params: g.params, typ: g.typ, recursor: &g.info})
 	}
 	k.forget()
 }

@@ -119,49 +119,73 @@ func (f *Fingerprinter) Level(l Level) Fingerprint {
 	return h
 }
 
-// Expr is the fingerprint of an expression.
+// Expr is the fingerprint of an expression, which may be nested as deep as memory allows.
 func (f *Fingerprinter) Expr(e Expr) Fingerprint {
-	n := f.store.exprs[e]
-	memo := f.exprs
-	if n.HasParam {
-		memo = f.parametric
-	}
-	if h, ok := memo[e]; ok {
+	if h, ok := f.memo(e)[e]; ok {
 		return h
 	}
-	var h Fingerprint
+	for waiting := []Expr{e}; len(waiting) > 0; {
+		top := waiting[len(waiting)-1]
+		memo, size := f.memo(top), len(waiting)
+		n := f.store.exprs[top]
+		children, count := n.Children()
+		if n.Kind == KindLocal {
+			children[0], count = Expr(n.B), 1
+		}
+		for _, child := range children[:count] {
+			if _, ok := f.memo(child)[child]; !ok {
+				waiting = append(waiting, child)
+			}
+		}
+		if len(waiting) == size {
+			memo[top] = f.node(top, n)
+			waiting = waiting[:size-1]
+		}
+	}
+	return f.memo(e)[e]
+}
+
+func (f *Fingerprinter) memo(e Expr) map[Expr]Fingerprint {
+	if f.store.exprs[e].HasParam {
+		return f.parametric
+	}
+	return f.exprs
+}
+
+// node is the fingerprint of an expression whose parts have theirs in the memo.
+func (f *Fingerprinter) node(e Expr, n Node) (h Fingerprint) {
+	part := func(handle uint32) Fingerprint { return f.memo(Expr(handle))[Expr(handle)] }
 	switch n.Kind {
 	case KindBVar:
-		h = f.sum('b', f.Number(uint64(n.A)))
+		return f.sum('b', f.Number(uint64(n.A)))
 	case KindLocal:
-		h = f.sum('l', f.Number(uint64(n.A)), f.Expr(Expr(n.B)))
+		return f.sum('l', f.Number(uint64(n.A)), part(n.B))
 	case KindSort:
-		h = f.sum('S', f.Level(Level(n.A)))
+		return f.sum('S', f.Level(Level(n.A)))
 	case KindConst:
 		parts := []Fingerprint{f.Constant(Name(n.A))}
 		for _, l := range f.store.LevelsOf(Levels(n.B)) {
 			parts = append(parts, f.Level(l))
 		}
-		h = f.Combine('c', parts...)
+		return f.Combine('c', parts...)
 	case KindApp:
-		h = f.sum('a', f.Expr(Expr(n.A)), f.Expr(Expr(n.B)))
+		return f.sum('a', part(n.A), part(n.B))
 	case KindLam:
-		h = f.sum('f', f.Expr(Expr(n.A)), f.Expr(Expr(n.B)))
+		return f.sum('f', part(n.A), part(n.B))
 	case KindPi:
-		h = f.sum('A', f.Expr(Expr(n.A)), f.Expr(Expr(n.B)))
+		return f.sum('A', part(n.A), part(n.B))
 	case KindLet:
-		h = f.sum('L', f.Expr(Expr(n.A)), f.Expr(Expr(n.B)), f.Expr(Expr(n.C)))
+		return f.sum('L', part(n.A), part(n.B), part(n.C))
 	case KindProj:
-		h = f.sum('j', f.Name(Name(n.A)), f.Number(uint64(n.B)), f.Expr(Expr(n.C)))
+		return f.sum('j', f.Name(Name(n.A)), f.Number(uint64(n.B)), part(n.C))
 	case KindNat:
 		if v := f.store.NatValue(e); v.BitLen() <= maxDecimalBits {
-			h = f.Text('d', v.String())
+			return f.Text('d', v.String())
 		} else {
-			h = f.Text('B', string(v.Bytes()))
+			return f.Text('B', string(v.Bytes()))
 		}
 	case KindStr:
-		h = f.Text('t', f.store.StrValue(e))
+		return f.Text('t', f.store.StrValue(e))
 	}
-	memo[e] = h
 	return h
 }

@@ -198,6 +198,8 @@ var rules = []rule{
 		refuse: "inductive F (α : Type) : Type | mk (f : α -> Nat) : F α inductive T : Type | mk (x : F T) : T | nil : T", class: "non_positive_occurrence", refusedDeclaration: "T"},
 	{name: "nested-parameters", base: "nat list eq", accept: "inductive P (α : Type) (n : Nat) : Type | mk (x : α) : P α n inductive T : Type | mk (x : P T 0) : T | nil : T",
 		refuse: "inductive P (α : Type) (n : Nat) : Type | mk (x : α) : P α n inductive T : Type | mk (n : Nat) (x : P T n) : T | nil : T", class: "invalid_nested", refusedDeclaration: "T"},
+	{name: "nested-indices", base: "nat", accept: "inductive I (α : Type) : Nat -> Type | mk (a : α) : I α 0 inductive T : Type | nil : T | mk (i : I T 0) : T",
+		refuse: "inductive I (α : Type) : α -> Type | mk (a : α) : I α a inductive T : Type | nil : T | mk (x : T) (i : I T x) : T", class: "invalid_nested", refusedDeclaration: "T"},
 	{name: "nested-names-are-reserved", base: "nat", accept: "def nested.T : Type := Nat inductive T : Type | mk (x : nested.T) : T",
 		refuse: "def _nested.T : Type := Nat inductive T : Type | mk (x : _nested.T) : T", class: "invalid_inductive", refusedDeclaration: "T"},
 	{name: "large-elimination", base: "nat", accept: "inductive Or (a b : Prop) : Prop | inl (h : a) : Or a b | inr (h : b) : Or a b",

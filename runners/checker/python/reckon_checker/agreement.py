@@ -62,6 +62,7 @@ class Survey:
     differences: list[tuple[Point, Comparison]] = field(default_factory=list)
     exact: bool = True  # every comparison was of exact values
     certain: bool = True  # no region was missed, and no function is a stand-in
+    undecided: bool = False  # of all points of a region it is not known whether they are admissible
     thin: bool = False  # assumptions may leave values beside which nothing is admitted, and which no point is
     stepped: bool = False  # a function may jump where no point was taken
     placed: bool = False  # a value at a place may be none of those beside it, so that every place counts
@@ -73,9 +74,14 @@ class Survey:
         return sum(region.agree for region in self.regions.values())
 
     @property
+    def places_seen(self) -> bool:
+        """Whether the sides were compared at every special place."""
+        return not any(region.unseen_places for region in self.regions.values())
+
+    @property
     def covered(self) -> bool:
         """Every region has a point with enough digits or lies outside the domain, and some point has."""
-        if self.placed and any(region.unseen_places for region in self.regions.values()):
+        if self.placed and not self.places_seen:
             return False
         return self.agreed > 0 and all(region.agree > 0 or (region.outside > 0 and region.close == region.unknown == 0) for region in self.regions.values())
 
@@ -133,6 +139,7 @@ def survey(
     points = Points(names_of(claims), [side for claim in claims for side in claim], assumptions, seed, real)
     chosen = points.choose()
     seen.certain = points.certain and not unknown
+    seen.undecided = points.undecided_regions
     seen.thin = not points.spread
     seen.stepped = not points.no_step_missed and any(is_call(part, *STEPPED) for claim in claims for side in claim for part in walk(side))
     seen.placed = any(is_call(part, *DISCONTINUOUS) for claim in claims for side in claim for part in walk(side))

@@ -54,6 +54,7 @@ class Points:
         self.free = [name for name in self.names if not (isinstance(name, str) and name in assumptions.given)]
         self.expressions = list(expressions)
         self.missed = False  # whether places were left out
+        self.undecided_regions = False  # whether a region has no point of which it is known that it is admissible
         signs = Signs(assumptions.conditions, [name for name in self.names if isinstance(name, str) and self.is_real(name)])
         self.branch_places = real_places(self.expressions, signs, self._open_names())
         self.sides_of_cuts = states(self.expressions, self._open_names())
@@ -121,7 +122,8 @@ class Points:
         self.missed = any(point.special or point.region not in regions for point in mixed[MAX_POINTS:]) or any(
             point.special for points in by_region.values() for point in points
         )
-        self.missed = self.missed or bool(unseen)
+        self.undecided_regions = bool(unseen)
+        self.missed = self.missed or self.undecided_regions
         return mixed[:MAX_POINTS]
 
     def _settled(self, point: Point) -> Point | None:

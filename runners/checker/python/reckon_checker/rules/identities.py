@@ -88,7 +88,7 @@ def judged(task: dict[str, Any], seed: int) -> Residual:
         if seen.holds_for_reals is False and not all(point.real for point, _ in seen.differences):
             refuted = _with_reals(claims, assumptions, seed, refuted)
         return refuted
-    found = Verified(exact=True) if proved and seen.certain else conclude(claims, seen)
+    found = Verified(exact=True) if proved and seen.certain and seen.places_seen else conclude(claims, seen)
     if isinstance(found, Verified) and assumptions.integers and not found.exact:
         return Supported()  # some integers are not all of them
     return found

@@ -163,4 +163,4 @@ class PutIn:
             return True
         real = Assumptions([*assumptions.conditions, *(("Element", name, "Reals") for name in self.variables)])
         seen = survey(claims, real, self.seed, partial=True)
-        return not seen.differences and seen.agreed > 0
+        return not seen.differences and seen.covered and not seen.undecided
