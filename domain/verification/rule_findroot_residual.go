@@ -30,10 +30,14 @@ func planFindRootResidual(c Call) (Task, error) {
 		specs = inner
 	}
 	var unknowns []*expression.Expr
+	var regions []any // {symbol, start, low, high}: the root is to lie between the last two
 	for _, spec := range specs {
 		if parts, ok := list(spec); ok {
 			if len(parts) == 0 {
 				return Task{}, noShape("a starting point is {symbol, number}")
+			}
+			if len(parts) == 4 {
+				regions = append(regions, []any{parts[0].Text, wireForm(parts[2]), wireForm(parts[3])})
 			}
 			spec = parts[0]
 		}
@@ -50,7 +54,11 @@ func planFindRootResidual(c Call) (Task, error) {
 		}
 	}
 	c.Args = []*expression.Expr{call("List", equations...), call("List", unknowns...)}
-	return solutionsTask(c, false, true)
+	task, err := solutionsTask(c, false, true)
+	if err == nil && regions != nil {
+		task.Fields["regions"] = regions
+	}
+	return task, err
 }
 
 // findrootEnclosure: a decimal root with an exact one within its digits.
@@ -58,7 +66,7 @@ func findrootEnclosure() *ProofRule {
 	return &ProofRule{Declaration{
 		Slug:   "findroot_enclosure",
 		Heads:  []string{"FindRoot"},
-		Shows:  "A box of the width that the digits leave open is proved to hold a root (Krawczyk), or all roots are isolated and one of them lies there.",
+		Shows:  "A box of the width that the digits leave open is proved to hold a root (Krawczyk), or all roots are isolated and one of them lies there, or the decimals are exactly a root; it lies in the region that the question gives.",
 		Silent: "Which of several roots was wanted.",
 		Examples: []Example{
 			{"FindRoot[Cos[x] == x, {x, 1}]", "{x -> 0.7390851332151607}"},

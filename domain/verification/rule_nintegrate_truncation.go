@@ -10,7 +10,7 @@ func nintegrateTruncation() Rule {
 			Silent: "The last digits of the answer.",
 			Examples: []Example{
 				{"NIntegrate[Sin[x]/x, {x, 0, Infinity}]", "-8.904489328583295*^6"},
-				{"NIntegrate[Sin[x]/x, {x, 0, Infinity}]", "1.5707963267948966"},
+				{"NIntegrate[Sin[x]/x, {x, 0, Infinity}]", "1.570796"},
 			},
 		},
 		form:  func(c Call) bool { return c.definite() && (c.Approximate || c.Head == "NIntegrate") },

@@ -112,8 +112,8 @@ func sumCertificate() *ProofRule {
 	return &ProofRule{Declaration{
 		Slug:  "sum_certificate",
 		Heads: []string{"Sum"},
-		Shows: "Up to a symbolic end: the closed form grows by the term at every index, as an identity by a normal form, and is the first term at the first index. To Infinity: the sum is proved to converge, and a hypergeometric antidifference (Gosper) and its limit, " +
-			"partial fractions through the digamma and Hurwitz zeta functions, or the definition of a hypergeometric function give a value that equals the answer, exactly or by enclosures that agree to 60 digits. Sums of numbers are added up, sums of polynomials written by Bernoulli's formula, indefinite ones differenced.",
+		Shows: "Up to a symbolic end: the closed form grows by the term at every index, as an identity by a normal form wherever both are defined, and is the first term at the first index. To Infinity: the sum is proved to converge, and a hypergeometric antidifference (Gosper) and its limit, " +
+			"partial fractions through the digamma and Hurwitz zeta functions, or the definition of a hypergeometric function give a value that equals the answer, exactly or by enclosures that agree to 60 digits; or it is proved to grow to the infinity that the answer gives. Sums of numbers are added up, sums of polynomials written by Bernoulli's formula, indefinite ones differenced.",
 		Silent: "Infinite sums with parameters, terms that depend on the end, and terms that are not hypergeometric.",
 		Examples: []Example{
 			{"Sum[k^2, {k, 1, n}]", "n (1 + n) (1 + 2 n)/6"},

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 from flint import fmpq
 
 from .closed_sums import whole_valued
@@ -23,20 +25,44 @@ def by_gamma(node: Tree, whole: set[str]) -> Tree:
     if not free_symbols(node) & whole:
         return (head, *parts)
     if head == "Factorial" and len(parts) == 1:
-        return ("Gamma", plus(parts[0], 1))
+        return gamma(plus(parts[0], 1))
+    if head == "Factorial2" and len(parts) == 1:
+        return _double_factorial(parts[0], whole)
+    if head == "PolyGamma" and (len(parts) == 1 or parts[0] == 0):
+        return minus(("HarmonicNumber", plus(parts[-1], -1)), "EulerGamma")
     if head == "Pochhammer" and len(parts) == 2:
-        return times(("Gamma", plus(*parts)), power(("Gamma", parts[0]), -1))
+        return times(gamma(plus(*parts)), power(gamma(parts[0]), -1))
     if head == "FactorialPower" and len(parts) == 2:
-        return times(("Gamma", plus(parts[0], 1)), power(("Gamma", plus(minus(*parts), 1)), -1))
+        return times(gamma(plus(parts[0], 1)), power(gamma(plus(minus(*parts), 1)), -1))
     if head == "Binomial" and len(parts) == 2:
         n, k = parts
-        return times(("Gamma", plus(n, 1)), power(("Gamma", plus(k, 1)), -1), power(("Gamma", plus(minus(n, k), 1)), -1))
+        return times(gamma(plus(n, 1)), power(gamma(plus(k, 1)), -1), power(gamma(plus(minus(n, k), 1)), -1))
     if head == "CatalanNumber" and len(parts) == 1:
         n = parts[0]
-        return times(("Gamma", plus(times(2, n), 1)), power(("Gamma", plus(n, 1)), -1), power(("Gamma", plus(n, 2)), -1))
+        return times(gamma(plus(times(2, n), 1)), power(gamma(plus(n, 1)), -1), power(gamma(plus(n, 2)), -1))
     if head in ("Fibonacci", "LucasL") and len(parts) == 1 and free_symbols(parts[0]) <= whole and whole_valued(parts[0]):
         return _of_golden_ratio(str(head), parts[0])
     return (head, *parts)
+
+
+def gamma(argument: Tree) -> Tree:
+    """Gamma, of a small positive whole number the factorial that it is."""
+    value = polynomial(argument, "")
+    known = value is not None and value.degree() == 0 and value[0].q == 1 and 0 < value[0] <= MAX_SHIFT
+    return math.factorial(int(value[0].p) - 1) if known and value is not None else ("Gamma", argument)
+
+
+def _double_factorial(n: Tree, whole: set[str]) -> Tree:
+    """Of even numbers 2 m as 2^m m!, of odd ones 2 m - 1 as 2^m Gamma[m + 1/2]/Sqrt[Pi] (DLMF 5.4.2, 5.5.5)."""
+    names = free_symbols(n)
+    line = polynomial(n, next(iter(names))) if len(names) == 1 and names <= whole else None
+    if line is None or line.degree() != 1 or line[0].q != 1 or (line[1] / 2).q != 1:
+        return ("Factorial2", n)
+    if (line[0] / 2).q == 1:
+        m = times(HALF, n)
+        return times(power(2, m), ("Gamma", plus(m, 1)))
+    m = times(HALF, plus(n, 1))
+    return times(power(2, m), ("Gamma", plus(m, HALF)), power("Pi", ("Rational", -1, 2)))
 
 
 def _of_golden_ratio(head: str, n: Tree) -> Tree:

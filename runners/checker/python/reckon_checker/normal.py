@@ -487,8 +487,10 @@ def proves_equal(left: Tree, right: Tree, *known: Collection[Any]) -> bool:
 
 
 def derivatives_of_list(node: Tree) -> Tree | None:
-    """D[{f, g}, x] as {D[f, x], D[g, x]}; None where it is no derivative of a list by single symbols."""
+    """D[{f, g}, x] as {D[f, x], D[g, x]}, D[f, {{x, y}}] as {D[f, x], D[f, y]}; None where it is another derivative."""
     of, *by = arguments(node)
-    if not is_call(of, "List") or not all(isinstance(arguments(one)[0] if is_call(one, "List") else one, str) for one in by):
-        return None
-    return ("List", *(("D", entry, *by) for entry in arguments(of)))
+    if is_call(of, "List"):
+        return ("List", *(("D", entry, *by) for entry in arguments(of)))
+    if len(by) == 1 and is_call(by[0], "List") and len(arguments(by[0])) == 1 and is_call(arguments(by[0])[0], "List"):
+        return ("List", *(("D", of, name) for name in arguments(arguments(by[0])[0])))
+    return None

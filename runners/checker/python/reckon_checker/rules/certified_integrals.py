@@ -38,13 +38,19 @@ KINKED = ("Abs", "RealAbs", "Sign", "RealSign", "UnitStep", "HeavisideTheta", "R
 
 def proof(integrand: Tree, ranges: list[tuple[str, Tree, Tree]], task: dict[str, Any], seed: int) -> Verified | None:
     """Whether the integral over ranges, the first one outermost, is the answer."""
-    value: Tree | None = integrand
-    for one in reversed(ranges):
-        value = None if value is None else integral(value, *one, list(task.get("assumptions") or []))
+    value = over(integrand, ranges, list(task.get("assumptions") or []))
     if value is None:
         return None
     found = identities.check({"claims": [(value, task["answer"])], "assumptions": task.get("assumptions")}, seed)
     return found if isinstance(found, Verified) else None
+
+
+def over(integrand: Tree, ranges: list[tuple[str, Tree, Tree]], conditions: list[Tree]) -> Tree | None:
+    """The integral over ranges, the first one outermost, as a tree."""
+    value: Tree | None = integrand
+    for one in reversed(ranges):
+        value = None if value is None else integral(value, *one, conditions)
+    return value
 
 
 def integral(integrand: Tree, x: str, low: Tree, high: Tree, conditions: list[Tree]) -> Tree | None:

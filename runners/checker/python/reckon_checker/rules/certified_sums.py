@@ -118,14 +118,14 @@ def of_rational(term: Tree, k: str, start: int) -> Tree | None:
 
 
 def of_pair(top: fmpq_poly, bottom: fmpq_poly, p: fmpq_poly, first: int) -> list[Tree]:
-    """The part of two simple poles, the zeros r of p: -top(r)/bottom'(r) psi(first - r) each."""
+    """The part of two simple poles, the zeros r of p: -top(r)/bottom'(r) psi(first - r) each, of conjugate ones twice the real part."""
     root = power(tree_of(p[1] * p[1] - 4 * p[2] * p[0]), rational(1, 2))
     found: list[Tree] = []
     for sign in (1, -1):
         pole = times(tree_of(1 / (2 * p[2])), plus(tree_of(-p[1]), times(sign, root)))
         residue = times(replace(in_k(top % p, "r$"), "r$", pole), power(replace(in_k(bottom.derivative() % p, "r$"), "r$", pole), -1))
         found.append(times(-1, residue, ("PolyGamma", 0, minus(first, pole))))
-    return found
+    return found if p[1] * p[1] > 4 * p[2] * p[0] else [times(2, ("Re", found[0]))]
 
 
 def residues(top: fmpq_poly, bottom: fmpq_poly, pole: fmpq, n: int) -> list[tuple[int, fmpq]]:

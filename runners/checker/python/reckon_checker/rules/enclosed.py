@@ -26,10 +26,10 @@ ENCLOSED = "0 to the digits that the answer shows: an exact solution lies within
 
 def proof(problem: Problem) -> Verified | None:
     """Where every decimal is a solution to its digits, and, where all were asked for, there is no other."""
-    if problem.parameters or problem.assumptions or not problem.solutions:
+    if problem.parameters or problem.assumptions or not (problem.solutions or problem.complete):
         return None
     if all_near(problem, right):
-        return Verified(exact=False, residual=ENCLOSED)
+        return Verified(exact=False, residual=ENCLOSED if problem.solutions else "{}")
     if problem.complete or problem.others:
         return None
     return Verified(exact=False, residual=ENCLOSED) if all(holds_one(problem, s.values) for s in problem.solutions) else None
@@ -42,11 +42,13 @@ def all_near(problem: Problem, near: Callable[[Tree, Number], bool]) -> bool:
         return False
     try:
         algebraic = Algebraic(problem.equations, problem.others, names, problem.domain)
-        true = [] if algebraic.only_real else algebraic.at(BITS)
+        if algebraic.only_real:
+            return False
+        true = algebraic.at(BITS)
     except (NotAlgebraic, Infinite, TooHard, Undecided):
         return False
     left = [one for one in restricted(problem.equations, problem.domain, true) if one.admissible is not False]
-    if any(not one.admissible for one in left) or not left or (problem.complete and len(left) != len(problem.solutions)):
+    if any(not one.admissible for one in left) or (problem.complete and len(left) != len(problem.solutions)):
         return False
     for s in problem.solutions:
         found = [one for one in left if all(near(s.values[name], one.values[name]) for name in names)]

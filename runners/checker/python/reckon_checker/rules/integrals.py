@@ -21,6 +21,7 @@ from .digits_right import all_right
 
 BITS = (96, 160)
 DIGITS_SHARE = 0.5
+DIGITS = "0 to the digits that the answer shows"
 FINE_SHARE, FINE_STEPS = 0.3, 100_000  # of the budget at most, for an exact answer that agrees and is looked at once more
 
 
@@ -36,8 +37,9 @@ def check(task: dict[str, Any], seed: int) -> Residual:
     if not isinstance(found, Supported | Open) or any(len(one) != 3 for one in ranges):
         return found
     if reals(answer) or reals(integrand) or task.get("approximate"):
-        if isinstance(found, Supported) and task.get("approximate") and len(ranges) == 1 and digits_enclosed(integrand, ranges[0], task):
-            return Verified(exact=False, residual=found.residual)
+        close = isinstance(found, Supported) and task.get("approximate") and decimal(answer) and kept_by_machines(integrand)
+        if close and ((len(ranges) == 1 and digits_enclosed(integrand, ranges[0], task)) or digits_certified(task)):
+            return Verified(exact=False, residual=DIGITS)
         return found
     if isinstance(found, Supported) and infinite_number(answer) and not parametric(integrand, ranges):
         return Verified(exact=False)  # it is proved to diverge there
@@ -79,6 +81,23 @@ def digits_enclosed(integrand: Tree, one: list[Tree], task: dict[str, Any]) -> b
 
     budget.attempted(look, DIGITS_SHARE)
     return found
+
+
+def digits_certified(task: dict[str, Any]) -> bool:
+    """The same by antiderivatives."""
+    ranges = [(str(one[0]), one[1], one[2]) for one in task["ranges"]]
+    if reals(task["integrand"]) or parametric(task["integrand"], task["ranges"]):
+        return False
+
+    def look() -> bool:
+        value = exact_integrals.exact(task["integrand"], ranges) or certified_integrals.over(task["integrand"], ranges, [])
+        with precision(FINE_BITS):
+            try:
+                return value is not None and all_right(task["answer"], evaluate(value), int(task.get("digits") or 0) or None)
+            except (Undecided, Refused):
+                return False
+
+    return budget.attempted(look, DIGITS_SHARE)
 
 
 def decimal(answer: Tree) -> bool:

@@ -21,8 +21,14 @@ from .identities import proves
 from .put_in import PutIn
 
 DEFINED = frozenset("Plus Times Subtract Minus Sqrt Sin Cos Exp Fibonacci LucasL".split())  # at every whole number
-FROM_ONE = frozenset("Gamma".split())
-FROM_ZERO = frozenset("Factorial Factorial2 HarmonicNumber CatalanNumber".split())
+LEAST = {
+    "Gamma": 1,
+    "PolyGamma": 1,
+    "Factorial": 0,
+    "HarmonicNumber": 0,
+    "CatalanNumber": 0,
+    "Factorial2": -1,
+}  # whole arguments from which on there are values
 
 Orders = dict[str, tuple[int, int]]
 
@@ -108,10 +114,11 @@ def has_values(body: Tree, n: str, first: int) -> bool:
                     return False
             elif not isinstance(exponent, int) or (exponent < 0 and not never_zero(base, n, first)):
                 return False
-        elif head in FROM_ONE | FROM_ZERO and len(parts) == 1:
-            line = polynomial(parts[0], n)
-            least = 1 if head in FROM_ONE else 0
-            if line is None or line.degree() != 1 or line[1] != 1 or line[0].q != 1 or line[0] + first < least:
+        elif head in LEAST and len(parts) == (2 if head == "PolyGamma" else 1):
+            if not above(parts[-1], n, first, LEAST[str(head)]) or (head == "PolyGamma" and parts[0] != 0):
+                return False
+        elif head == "Pochhammer" and len(parts) == 2:
+            if not counts_from(parts[1], n, first) or n in free_symbols(parts[0]) or not of_positive(parts[0]):
                 return False
         elif head == "Binomial" and len(parts) == 2:
             if not (counts_from(parts[0], n, first) or counts_from(parts[1], n, first)):
@@ -119,6 +126,19 @@ def has_values(body: Tree, n: str, first: int) -> bool:
         elif head not in DEFINED:
             return False
     return True
+
+
+def above(node: Tree, n: str, first: int, least: int) -> bool:
+    """Whether an expression of first degree grows, by whole steps, from a number that is at least the least one or not whole."""
+    line = polynomial(node, n)
+    if line is None or line.degree() != 1 or line[1].q != 1 or line[1] < 0:
+        return False
+    return bool(line[0].q != 1 and line[1] == 1 and least > 0) or bool(line[0].q == 1 and line[0] + line[1] * first >= least)
+
+
+def of_positive(node: Tree) -> bool:
+    value = polynomial(node, "")
+    return value is not None and value.degree() == 0 and bool(value[0] > 0)
 
 
 def counts_from(node: Tree, n: str, first: int) -> bool:

@@ -125,8 +125,17 @@ def judged(task: dict[str, Any], seed: int) -> Residual:
 
 
 def certain(task: dict[str, Any], found: Residual) -> bool:
-    """Whether nothing speaks against decimal solutions, of a question whose decimals machines hold as they are written."""
-    return not isinstance(found, Refuted) and kept_by_machines(*task["conditions"])
+    """Whether nothing speaks against decimal solutions, of a question whose decimals machines hold as they are written, and which lie in the regions
+    that it gives."""
+    return not isinstance(found, Refuted) and kept_by_machines(*task["conditions"]) and all(within_regions(task, s) for s in task["solutions"])
+
+
+def within_regions(task: dict[str, Any], solution: dict[str, Any]) -> bool:
+    values = dict(zip(solution["names"], solution["values"], strict=True))
+    try:
+        return all(evaluate(("LessEqual", low, exactly(values.get(name, name)), high)) is True for name, low, high in task.get("regions") or [])
+    except (Undecided, Refused):
+        return False
 
 
 def without_roots(node: Tree) -> Tree:

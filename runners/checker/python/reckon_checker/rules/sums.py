@@ -25,7 +25,7 @@ from ..values import NonValue, Undecided, Value, complex_ball, is_number, precis
 from . import certified_sums, identities
 from .digits_right import all_right
 from .finite import finite_somewhere
-from .integrals import against, diverges
+from .integrals import DIGITS, against, diverges, infinite_number
 from .iterated import separated
 
 BITS = (96, 256)
@@ -34,7 +34,6 @@ WIDE = 1e-9  # a radius for which terms are added up to the last start
 GOAL, FINE = 1e-12, 1e-22  # radii that are narrow enough
 FINE_BITS = 192
 MAX_PERIOD = 24
-DIGITS = "0 to the digits that the answer shows"
 
 
 def check(task: dict[str, Any], seed: int) -> Residual:
@@ -77,9 +76,12 @@ def check(task: dict[str, Any], seed: int) -> Residual:
     if not isinstance(found, Supported) or names:
         return found
     if task.get("approximate"):
-        return Verified(exact=False, residual=found.residual) if digits_enclosed(body, fresh, (low, high), task) else found
+        close = digits_enclosed(body, fresh, (low, high), task) or digits_of_forms(body, fresh, (low, high), task)
+        return Verified(exact=False, residual=DIGITS) if close else found
     if reals(answer):
         return found
+    if infinite_number(answer) and not task.get("product"):
+        return Verified(exact=False)  # it is proved to grow beyond all bounds
     proved: list[Verified | None] = []
 
     def prove() -> bool:
@@ -101,6 +103,25 @@ def digits_enclosed(body: Tree, name: str, ends: tuple[Tree, Tree], task: dict[s
             except (Undecided, Refused, Divergent, ValueError, ZeroDivisionError, OverflowError):
                 return False
             return all_right(task["answer"], true, int(task.get("digits") or 0) or None)
+
+    return budget.attempted(look)
+
+
+def digits_of_forms(body: Tree, name: str, ends: tuple[Tree, Tree], task: dict[str, Any]) -> bool:
+    """The same by closed forms of a sum that is proved to converge."""
+    low, high = ends
+    if task.get("product") or not isinstance(low, int) or high != "Infinity" or not reals(task["answer"]) or reals(body):
+        return False
+
+    def look() -> bool:
+        for form in certified_sums.forms(body, name, low):
+            with precision(FINE_BITS):
+                try:
+                    if all_right(task["answer"], evaluate(form), int(task.get("digits") or 0) or None):
+                        return True
+                except (Undecided, Refused):
+                    continue
+        return False
 
     return budget.attempted(look)
 
@@ -169,12 +190,11 @@ def goes_to_infinity(end: Tree) -> bool:
 def finite(task: dict[str, Any], seed: int) -> Residual:
     """A closed form for the sum of a polynomial; else term by term, symbolic ends as whole numbers."""
     ranges, conditions = task["ranges"], list(task.get("assumptions") or [])
-    if not task.get("product") and len(ranges) == 1 and len(ranges[0]) in (2, 3) and not reals(task["term"]):
-        name, low, high = ranges[0] if len(ranges[0]) == 3 else (ranges[0][0], 1, ranges[0][1])
-        found = closed_sums.total(task["term"], name, low, high)
-        if found is not None:
-            conditions += identities.in_range((low, high))
-            return identities.check({"claims": [(found, task["answer"])], "assumptions": conditions}, seed)
+    if not task.get("product") and not reals(task["term"]) and (found := closed_sums.iterated(task["term"], ranges)) is not None:
+        outermost = tuple(ranges[0][-2:]) if len(ranges[0]) == 3 else (1, ranges[0][-1])
+        known = identities.check({"claims": [(found, task["answer"])], "assumptions": conditions + identities.in_range(outermost)}, seed)
+        if not isinstance(known, Supported | Open) or len(ranges) > 1:
+            return known
     head = "Product" if task.get("product") else "Sum"
     left: Tree = (head, task["term"], *(("List", *r) for r in ranges))
     seen = identities.check({"claims": [(left, task["answer"])], "assumptions": conditions}, seed)
