@@ -13,6 +13,7 @@ from ..values import Number, complex_ball, exact, precision
 ROUNDED = "0 to 53 bits, or to the digits shown where these are more"
 BITS = 320
 LEAST_DIGITS = 6
+MIN_NORMAL = 2.0**-1022
 Interval = tuple[fmpq, fmpq]  # middle and radius
 
 
@@ -58,11 +59,20 @@ def read(value: Tree) -> tuple[Interval, Interval] | None:
         return None
     middle, radius = exact(value.value), fmpq(0)  # 3. is exactly 3
     if value.written >= LEAST_DIGITS and value.machine:
-        middle = fmpq(*float(value.value).as_integer_ratio())
+        middle = as_machine_number(value)
         radius = half_step(middle)
     elif value.written >= LEAST_DIGITS and significant(value) == value.written:
         radius = exact(value.half_unit)
     return (middle, radius), nothing
+
+
+def as_machine_number(value: Real) -> fmpq:
+    """The number of 53 bits next to a decimal; the decimal itself where it is beyond the exponents of machine numbers."""
+    try:
+        double = float(value.value)
+    except OverflowError:
+        return exact(value.value)
+    return fmpq(*double.as_integer_ratio()) if abs(double) >= MIN_NORMAL else exact(value.value)
 
 
 def half_step(double: fmpq) -> fmpq:
