@@ -93,6 +93,10 @@ type Outcome struct {
 // Conclude derives the outcome of a plan from the checker's finding.
 func Conclude(plan Plan, finding Finding) Outcome {
 	var outcome Outcome
+	rule := plan.rule
+	if sampled, ok := rule.(SampledRule); ok && sampled.proof != nil && finding.Status == StatusProved {
+		rule = *sampled.proof
+	}
 	switch {
 	case finding.Status == StatusTimedOut:
 		outcome = Outcome{Verdict: VerdictInconclusive, Reason: ReasonTimedOut}
@@ -101,9 +105,9 @@ func Conclude(plan Plan, finding Finding) Outcome {
 	case strings.HasPrefix(finding.Why, unsupported):
 		outcome = Outcome{Verdict: VerdictInconclusive, Reason: plan.unsupportedReason(strings.TrimPrefix(finding.Why, unsupported))}
 	default:
-		outcome = plan.rule.conclude(finding)
+		outcome = rule.conclude(finding)
 	}
-	outcome.Method, outcome.Check, outcome.Residual = plan.Slug, plan.Check, finding.Residual
+	outcome.Method, outcome.Check, outcome.Residual = rule.Declare().Slug, plan.Check, finding.Residual
 	return outcome
 }
 

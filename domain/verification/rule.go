@@ -12,7 +12,7 @@ type Declaration struct {
 // An Example is one input with an answer to check.
 type Example struct{ Input, Answer string }
 
-// A Rule is a ResidualRule or a SampledRule; there are no others.
+// A Rule is a ResidualRule, a SampledRule or a ProofRule; there are no others.
 type Rule interface {
 	Declare() Declaration
 	appliesTo(Call) bool // a call of one of its heads
@@ -28,15 +28,31 @@ type ResidualRule struct {
 	plan func(Call) (Task, error)
 }
 
-// A SampledRule compares with an independent approximation: it can refute and never verify.
+// A SampledRule compares with an independent approximation: it can refute and never verify. What its check proves all the same is
+// another rule's to say.
 type SampledRule struct {
 	Declaration
-	form func(Call) bool // the forms of call it takes; nil: all
-	plan func(Call) (Task, error)
+	form  func(Call) bool // the forms of call it takes; nil: all
+	plan  func(Call) (Task, error)
+	proof *ProofRule // nil: there is none
 }
+
+// Proof is the slug of the rule that says what the check proved; empty: there is none.
+func (r SampledRule) Proof() string {
+	if r.proof == nil {
+		return ""
+	}
+	return r.proof.Slug
+}
+
+// A ProofRule says what the check of a SampledRule proved: it takes no call by itself, verifies and never refutes.
+type ProofRule struct{ Declaration }
 
 // ResidualVerdict is all that a ResidualRule can conclude.
 type ResidualVerdict struct{ outcome Outcome }
+
+// ProofVerdict is all that a ProofRule can conclude.
+type ProofVerdict struct{ outcome Outcome }
 
 // SampledVerdict is all that a SampledRule can conclude. Its zero value says that nothing was learned, and there is no
 // value of this type that says verified.
@@ -55,16 +71,27 @@ func (r ResidualRule) Declare() Declaration { return r.Declaration }
 // Declare gives the rule's declaration.
 func (r SampledRule) Declare() Declaration { return r.Declaration }
 
+// Declare gives the rule's declaration.
+func (r ProofRule) Declare() Declaration { return r.Declaration }
+
 func (r ResidualRule) appliesTo(call Call) bool { return r.form == nil || r.form(call) }
 func (r SampledRule) appliesTo(call Call) bool  { return r.form == nil || r.form(call) }
 
+func (ProofRule) appliesTo(Call) bool { return false }
+
 func (r ResidualRule) derive(call Call) (Task, error) { return r.plan(call) }
 func (r SampledRule) derive(call Call) (Task, error)  { return r.plan(call) }
+func (r ProofRule) derive(Call) (Task, error) {
+	return Task{}, noShape(r.Slug + " takes no call by itself")
+}
 
 func (ResidualRule) basis() Basis { return BasisNumeric }
 func (SampledRule) basis() Basis  { return BasisCrossCheck }
+func (ProofRule) basis() Basis    { return BasisNumeric }
 
 func (ResidualRule) conclude(f Finding) Outcome { return judgeResidual(f).outcome }
+
+func (ProofRule) conclude(f Finding) Outcome { return judgeProof(f).outcome }
 
 func (SampledRule) conclude(f Finding) Outcome {
 	switch judgeSample(f) {
@@ -91,6 +118,18 @@ func judgeResidual(f Finding) ResidualVerdict {
 		return ResidualVerdict{Outcome{Verdict: VerdictInconclusive, Basis: BasisCrossCheck, Reason: ReasonCrossCheckAgrees}}
 	}
 	return ResidualVerdict{Outcome{Verdict: VerdictInconclusive, Reason: ReasonNotReduced}}
+}
+
+// judgeProof trusts a proof alone.
+func judgeProof(f Finding) ProofVerdict {
+	if f.Status != StatusProved {
+		return ProofVerdict{Outcome{Verdict: VerdictInconclusive, Reason: ReasonNotReduced}}
+	}
+	basis := BasisNumeric
+	if f.Exact {
+		basis = BasisExact
+	}
+	return ProofVerdict{Outcome{Verdict: VerdictVerified, Basis: basis}}
 }
 
 func judgeSample(f Finding) SampledVerdict {

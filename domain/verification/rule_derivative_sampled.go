@@ -3,6 +3,7 @@ package verification
 import (
 	"slices"
 	"strconv"
+	"strings"
 
 	"reckon/domain/expression"
 )
@@ -16,12 +17,28 @@ func derivativeSampled() Rule {
 			Shows:  "The derivative by the rules of calculus has another value at a point, by disjoint enclosures. Undefined functions are stood for by fixed smooth functions, which the residual names; a symbolic order by 1, 2, 3 and 5.",
 			Silent: "That the formula holds everywhere.",
 			Examples: []Example{
-				{"D[x^x, x]", "x^x (1 + Log[x])"},
+				{"D[x^k, {x, n}]", "x^(k - n) FactorialPower[k, n]"},
 				{"D[f[x] g[x], x]", "f'[x] g[x] - f[x] g'[x]"},
 			},
 		},
-		plan: planDerivativeSampled,
+		plan:  planDerivativeSampled,
+		proof: derivativeIdentity(),
 	}
+}
+
+// derivativeIdentity: a derivative against that of the checker's own rules of calculus.
+func derivativeIdentity() *ProofRule {
+	return &ProofRule{Declaration{
+		Slug:  "derivative_identity",
+		Heads: []string{"D", "Dt", "Derivative", "Grad", "Div", "Curl", "Laplacian"},
+		Shows: "The answer equals the derivative by the rules of calculus, applied anew, wherever both are defined: exactly, by a normal form, or by enclosures that agree to 60 digits in every region. " +
+			"For undefined functions by the normal form alone, so for every one of them.",
+		Silent: "A symbolic order, which is looked at for some values only; functions that have no complex derivative, such as Abs, or jump; whether the form is the simplest one.",
+		Examples: []Example{
+			{"D[Sin[x^2], x]", "2 x Cos[x^2]"},
+			{"D[f[x] g[x], x]", "f'[x] g[x] + f[x] g'[x]"},
+		},
+	}}
 }
 
 func planDerivativeSampled(c Call) (Task, error) {
@@ -34,9 +51,16 @@ func planDerivativeSampled(c Call) (Task, error) {
 	}
 	claims, each := derivativeClaims(c, left)
 	task := identities(difference(left, c.Answer), claims, c.Assumptions, map[string]any{"each": each})
-	task.Kind = "identities_sampled"
+	if each != nil || mentionsAny(c.Args[0], withoutDerivative...) { // some orders are not all; and there is none off the reals, or at the jumps
+		task.Kind = "identities_sampled"
+	}
 	return task, nil
 }
+
+// withoutDerivative are functions that have no complex derivative, or none at some places.
+var withoutDerivative = strings.Fields(`Abs RealAbs Sign RealSign UnitStep HeavisideTheta HeavisidePi HeavisideLambda DiracDelta Ramp Max Min Floor Ceiling
+	Round IntegerPart FractionalPart Mod Quotient Clip UnitBox UnitTriangle Piecewise If Which Switch Boole ConditionalExpression KroneckerDelta
+	DiscreteDelta Re Im ReIm Arg AbsArg Conjugate CubeRoot Surd SquareWave TriangleWave SawtoothWave`)
 
 // partialDerivative turns a total derivative into a partial one: every other symbol becomes a function of the variable.
 func partialDerivative(c Call) Call {

@@ -15,11 +15,12 @@ func findrootResidual() Rule {
 			Shows:  "The box around the answer, of six digits or half of those that are shown, is proved to hold no root.",
 			Silent: "That an exact root is near, and which of several roots was wanted.",
 			Examples: []Example{
-				{"FindRoot[Cos[x] == x, {x, 1}]", "{x -> 0.7390851332151607}"},
+				{"FindRoot[Cos[x] == x, {x, 1}]", "{x -> 0.739085}"},
 				{"FindRoot[Cos[x] == x, {x, 1}]", "{x -> 0.8390851332151607}"},
 			},
 		},
-		plan: planFindRootResidual,
+		plan:  planFindRootResidual,
+		proof: findrootEnclosure(),
 	}
 }
 
@@ -29,10 +30,14 @@ func planFindRootResidual(c Call) (Task, error) {
 		specs = inner
 	}
 	var unknowns []*expression.Expr
+	var regions []any // {symbol, start, low, high}: the root is to lie between the last two
 	for _, spec := range specs {
 		if parts, ok := list(spec); ok {
 			if len(parts) == 0 {
 				return Task{}, noShape("a starting point is {symbol, number}")
+			}
+			if len(parts) == 4 {
+				regions = append(regions, []any{parts[0].Text, wireForm(parts[2]), wireForm(parts[3])})
 			}
 			spec = parts[0]
 		}
@@ -49,5 +54,23 @@ func planFindRootResidual(c Call) (Task, error) {
 		}
 	}
 	c.Args = []*expression.Expr{call("List", equations...), call("List", unknowns...)}
-	return solutionsTask(c, false, true)
+	task, err := solutionsTask(c, false, true)
+	if err == nil && regions != nil {
+		task.Fields["regions"] = regions
+	}
+	return task, err
+}
+
+// findrootEnclosure: a decimal root with an exact one within its digits.
+func findrootEnclosure() *ProofRule {
+	return &ProofRule{Declaration{
+		Slug:   "findroot_enclosure",
+		Heads:  []string{"FindRoot"},
+		Shows:  "A box of the width that the digits leave open is proved to hold a root (Krawczyk), or all roots are isolated and one of them lies there, or the decimals are exactly a root; it lies in the region that the question gives.",
+		Silent: "Which of several roots was wanted.",
+		Examples: []Example{
+			{"FindRoot[Cos[x] == x, {x, 1}]", "{x -> 0.7390851332151607}"},
+			{"FindRoot[{x^2 + y^2 == 4, x y == 1}, {{x, 2}, {y, 0.5}}]", "{x -> 1.9318516525781366, y -> 0.5176380902050415}"},
+		},
+	}}
 }

@@ -13,11 +13,27 @@ func limitApproach() Rule {
 			Silent: "That the answer is right for all values of the parameters, and anything about functions without such an expansion.",
 			Examples: []Example{
 				{"Limit[(1 + 1/n)^n, n -> Infinity]", "1"},
-				{"Limit[Sin[x]/x, x -> 0]", "1"},
+				{"Limit[(1 + a/n)^n, n -> Infinity]", "E^a"},
 			},
 		},
-		plan: planLimitApproach,
+		plan:  planLimitApproach,
+		proof: limitCertificate(),
 	}
+}
+
+// limitCertificate: a limit by an expansion with a bounded remainder.
+func limitCertificate() *ProofRule {
+	return &ProofRule{Declaration{
+		Slug:  "limit_certificate",
+		Heads: []string{"Limit", "DiscreteLimit"},
+		Shows: "The function has the limit that the answer gives from every side that counts, by an expansion in powers, logarithms and exponentials whose remainder is bounded on a whole neighbourhood of the point; " +
+			"or there is proved to be none, which the answer says. The limit is the answer exactly, or by enclosures that agree to 60 digits.",
+		Silent: "Limits with parameters, which are looked at for some values only.",
+		Examples: []Example{
+			{"Limit[Sin[x]/x, x -> 0]", "1"},
+			{"Limit[(1 + 1/n)^n, n -> Infinity]", "E"},
+		},
+	}}
 }
 
 func planLimitApproach(c Call) (Task, error) {

@@ -12,12 +12,13 @@ func nsolveResidual() Rule {
 				"the digits), or a true solution is missing: all of them are isolated, or the box around the decimal is proved to hold none.",
 			Silent: "That a nearby exact solution exists: a decimal number solves nothing exactly.",
 			Examples: []Example{
-				{"NSolve[x^3 - x - 1 == 0, x, Reals]", "{{x -> 1.324717957244746}}"},
+				{"NSolve[x^3 - x - 1 == 0, x, Reals]", "{{x -> 1.32472}}"},
 				{"NSolve[x^3 - x - 1 == 0, x, Reals]", "{{x -> -1.324717957244746}}"},
 			},
 		},
-		form: func(c Call) bool { return c.Approximate || c.Head != "Solve" && c.Head != "Roots" },
-		plan: planNSolveResidual,
+		form:  func(c Call) bool { return c.Approximate || c.Head != "Solve" && c.Head != "Roots" },
+		plan:  planNSolveResidual,
+		proof: nsolveEnclosure(),
 	}
 }
 
@@ -53,4 +54,18 @@ func rootsAsRules(c Call) (*expression.Expr, error) {
 		solutions = append(solutions, call("List", call("Rule", unknown, part.Args[1])))
 	}
 	return call("List", solutions...), nil
+}
+
+// nsolveEnclosure: decimal solutions that are exact ones to their digits.
+func nsolveEnclosure() *ProofRule {
+	return &ProofRule{Declaration{
+		Slug:   "nsolve_enclosure",
+		Heads:  []string{"NSolve", "NRoots", "Solve", "Roots", "NSolveValues"},
+		Shows:  "The equations are algebraic: all exact solutions are isolated, and each decimal one is another of them to its digits, four units of the 53rd bit for machine numbers; none is left over.",
+		Silent: "Equations that are not algebraic, of which not all solutions are known.",
+		Examples: []Example{
+			{"NSolve[x^3 - x - 1 == 0, x, Reals]", "{{x -> 1.324717957244746}}"},
+			{"NSolve[x^2 == 2, x]", "{{x -> -1.4142135623730951}, {x -> 1.4142135623730951}}"},
+		},
+	}}
 }

@@ -10,7 +10,7 @@ func numericValue() Rule {
 				"more than 64 times what arithmetic with 53 bits may lose.",
 			Silent: "Digits that machine arithmetic may lose.",
 			Examples: []Example{
-				{"N[Zeta[3], 20]", "1.2020569031595942854"},
+				{"N[Zeta[3]]", "1.20206"},
 				{"N[Zeta[3], 20]", "1.2020569031595938"},
 			},
 		},
@@ -21,5 +21,20 @@ func numericValue() Rule {
 			}
 			return Task{Kind: "value", Check: difference(call("N", c.Args...), c.Answer), Fields: fields}, nil
 		},
+		proof: numericEnclosure(),
 	}
+}
+
+// numericEnclosure: the digits of a value, by an enclosure.
+func numericEnclosure() *ProofRule {
+	return &ProofRule{Declaration{
+		Slug:   "numeric_enclosure",
+		Heads:  []string{"N"},
+		Shows:  "Every digit that was asked for is right: the value lies in an enclosure that is off the answer by half a unit of the n-th digit at most; of machine numbers by four units of the 53rd bit.",
+		Silent: "Numbers that show fewer digits than they hold, and what decimals in the question stand for.",
+		Examples: []Example{
+			{"N[Zeta[3], 20]", "1.2020569031595942854"},
+			{"N[Pi]", "3.141592653589793"},
+		},
+	}}
 }

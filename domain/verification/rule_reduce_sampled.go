@@ -17,8 +17,24 @@ func reduceSampled() Rule {
 				{"Reduce[a x == b, x]", "(b == 0 && a == 0) || (a != 0 && x == b/a)"},
 			},
 		},
-		plan: planReduceSampled,
+		plan:  planReduceSampled,
+		proof: reduceCertificate(),
 	}
+}
+
+// reduceCertificate: conditions on one number by exact cells, and lists of all solutions.
+func reduceCertificate() *ProofRule {
+	return &ProofRule{Declaration{
+		Slug:  "reduce_certificate",
+		Heads: []string{"Reduce", "Resolve"},
+		Shows: "Input and answer are true at the same points. Conditions on one number: all zeros of what they compare are isolated exactly, and both are true or false together in every cell between them and at every zero; " +
+			"answers that list solutions: these are all solutions, as solve_residual shows it. The answer gives the number's own order among real constants, or whole numbers one by one; without a domain a number is real that stands algebraically in an order.",
+		Silent: "Conditions on several numbers that are no lists of solutions, quantifiers, and functions that are no algebraic ones, of which not all zeros are known.",
+		Examples: []Example{
+			{"Reduce[x^2 > 4, x]", "x < -2 || x > 2"},
+			{"Reduce[1/x < 1, x, Reals]", "x < 0 || x > 1"},
+		},
+	}}
 }
 
 func planReduceSampled(c Call) (Task, error) {

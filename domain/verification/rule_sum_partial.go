@@ -16,12 +16,13 @@ func sumPartial() Rule {
 				"incomplete Gamma functions and a bounded remainder, come to another value; or the series is proved to diverge and the answer is finite or the other infinity, or the other way round.",
 			Silent: "That the closed form holds for all ends.",
 			Examples: []Example{
-				{"Sum[k^2, {k, 1, n}]", "n (1 + n) (1 + 2 n)/6"},
+				{"Sum[Binomial[n, k], {k, 0, n}]", "2^n"},
 				{"Sum[1/k^2, {k, 1, Infinity}]", "Pi^2/8"},
 			},
 		},
-		form: func(c Call) bool { return !c.Approximate },
-		plan: func(c Call) (Task, error) { return sumTask(c, false, false) },
+		form:  func(c Call) bool { return !c.Approximate },
+		plan:  func(c Call) (Task, error) { return sumTask(c, false, false) },
+		proof: sumCertificate(),
 	}
 }
 
@@ -34,12 +35,13 @@ func nsumTruncation() Rule {
 			Shows:  "The terms added up and an enclosed tail come to a value that is off by more than 10^-8 of its size, or the series is proved to diverge.",
 			Silent: "The last digits of the answer.",
 			Examples: []Example{
-				{"NSum[1/k^2, {k, 1, Infinity}]", "1.6449340668482264"},
+				{"NSum[1/k^2, {k, 1, Infinity}]", "1.64493"},
 				{"NSum[1/k, {k, 1, Infinity}]", "23953.66"},
 			},
 		},
-		form: func(c Call) bool { return c.Approximate || c.Head == "NSum" },
-		plan: func(c Call) (Task, error) { return sumTask(c, false, true) },
+		form:  func(c Call) bool { return c.Approximate || c.Head == "NSum" },
+		plan:  func(c Call) (Task, error) { return sumTask(c, false, true) },
+		proof: nsumEnclosure(),
 	}
 }
 
@@ -52,11 +54,12 @@ func productPartial() Rule {
 			Shows:  "The factors multiplied one by one, and the enclosed tail of their logarithms, come to another value: 0 or an infinity where the logarithms add up to one.",
 			Silent: "That the closed form holds for all ends.",
 			Examples: []Example{
-				{"Product[k, {k, 1, n}]", "n!"},
+				{"Product[1 - 1/k^2, {k, 2, Infinity}]", "1/2"},
 				{"Product[1 - 1/k^2, {k, 2, Infinity}]", "1"},
 			},
 		},
-		plan: func(c Call) (Task, error) { return sumTask(c, true, c.Head == "NProduct" || c.Approximate) },
+		plan:  func(c Call) (Task, error) { return sumTask(c, true, c.Head == "NProduct" || c.Approximate) },
+		proof: productCertificate(),
 	}
 }
 
@@ -102,4 +105,48 @@ func digitsOf(precision *expression.Expr) int {
 		return 0
 	}
 	return digits
+}
+
+// sumCertificate: a closed form of a sum by induction, or by an antidifference.
+func sumCertificate() *ProofRule {
+	return &ProofRule{Declaration{
+		Slug:  "sum_certificate",
+		Heads: []string{"Sum"},
+		Shows: "Up to a symbolic end: the closed form grows by the term at every index, as an identity by a normal form wherever both are defined, and is the first term at the first index. To Infinity: the sum is proved to converge, and a hypergeometric antidifference (Gosper) and its limit, " +
+			"partial fractions through the digamma and Hurwitz zeta functions, or the definition of a hypergeometric function give a value that equals the answer, exactly or by enclosures that agree to 60 digits; or it is proved to grow to the infinity that the answer gives. Sums of numbers are added up, sums of polynomials written by Bernoulli's formula, indefinite ones differenced.",
+		Silent: "Infinite sums with parameters, terms that depend on the end, and terms that are not hypergeometric.",
+		Examples: []Example{
+			{"Sum[k^2, {k, 1, n}]", "n (1 + n) (1 + 2 n)/6"},
+			{"Sum[1/k^2, {k, 1, Infinity}]", "Pi^2/6"},
+		},
+	}}
+}
+
+// nsumEnclosure: the digits of a numerical sum, by an enclosure.
+func nsumEnclosure() *ProofRule {
+	return &ProofRule{Declaration{
+		Slug:   "nsum_enclosure",
+		Heads:  []string{"NSum", "Sum"},
+		Shows:  "Every digit that machine numbers hold, up to four units of the 53rd bit, or that was asked for, up to half a unit of the last, is right: the terms added up and a tail with a proved bound enclose the sum that closely.",
+		Silent: "Sums with parameters.",
+		Examples: []Example{
+			{"NSum[1/k^2, {k, 1, Infinity}]", "1.6449340668482264"},
+			{"NSum[1/k^3, {k, 1, Infinity}]", "1.2020569031595942"},
+		},
+	}}
+}
+
+// productCertificate: a closed form of a product by induction, and the digits of a numerical one.
+func productCertificate() *ProofRule {
+	return &ProofRule{Declaration{
+		Slug:  "product_certificate",
+		Heads: []string{"Product", "NProduct"},
+		Shows: "The closed form grows by the factor at every index, as an identity by a normal form, and is the first factor at the first index; or the factors, multiplied and with a tail that has a proved bound, " +
+			"enclose the product to every digit that machine numbers hold, or that was asked for.",
+		Silent: "Infinite products in closed form.",
+		Examples: []Example{
+			{"Product[k, {k, 1, n}]", "n!"},
+			{"Product[1 - 1/k^2, {k, 2, n}]", "(1 + n)/(2 n)"},
+		},
+	}}
 }

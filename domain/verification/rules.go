@@ -3,9 +3,9 @@ package verification
 import "slices"
 
 // Rules lists every rule. Where two cover one head, the form of the call decides, which each rule
-// declares; no call fits two.
+// declares; no call fits two. Rules of proofs, which take no call, stand last.
 func Rules() []Rule {
-	return []Rule{
+	rules := []Rule{
 		integrateResidual(),
 		solveResidual(),
 		rewriteIdentity(),
@@ -33,6 +33,12 @@ func Rules() []Rule {
 		numericValue(),
 		valueIdentity(),
 	}
+	for _, rule := range slices.Clone(rules) {
+		if sampled, ok := rule.(SampledRule); ok && sampled.proof != nil {
+			rules = append(rules, *sampled.proof)
+		}
+	}
+	return rules
 }
 
 // ruleFor picks the rule of a call: by its head, and by its form where a head has several rules.

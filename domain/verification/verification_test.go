@@ -114,7 +114,7 @@ func TestConclude(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	sampled, err := Derive(parse(t, "Limit[x, x -> 1]"), parse(t, "1"))
+	sampled, err := Derive(parse(t, "Minimize[x^2, x]"), parse(t, "{0, {x -> 0}}")) // without a proof
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -136,13 +136,42 @@ func TestConclude(t *testing.T) {
 		{sampled, Finding{Status: StatusOpen}, VerdictInconclusive, "", ReasonNotReduced},
 		{sampled, Finding{Status: StatusTimedOut}, VerdictInconclusive, "", ReasonTimedOut},
 		{sampled, Finding{Status: StatusFailed}, VerdictInconclusive, "", ReasonEngineError},
-		{sampled, Finding{Status: StatusOpen, Why: unsupported + "Limit"}, VerdictInconclusive, "", ReasonNoShape},
+		{sampled, Finding{Status: StatusOpen, Why: unsupported + "Minimize"}, VerdictInconclusive, "", ReasonNoShape},
 		{sampled, Finding{Status: StatusOpen, Why: unsupported + "Foo"}, VerdictInconclusive, "", ReasonAnswerNotUsable},
 		{residual, Finding{}, VerdictInconclusive, "", ReasonNotReduced},
 	} {
 		got := Conclude(test.plan, test.finding)
 		if got.Verdict != test.verdict || got.Basis != test.basis || got.Reason != test.reason || got.Method != test.plan.Slug {
 			t.Errorf("%s, %+v: %+v", test.plan.Slug, test.finding, got)
+		}
+	}
+	proving, err := Derive(parse(t, "Limit[x, x -> 1]"), parse(t, "1"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for status, want := range map[Status][2]string{
+		StatusProved: {"limit_certificate", string(VerdictVerified)}, StatusRefuted: {"limit_approach", string(VerdictRefuted)},
+		StatusAgrees: {"limit_approach", string(VerdictInconclusive)}, StatusTimedOut: {"limit_approach", string(VerdictInconclusive)},
+	} {
+		if got := Conclude(proving, Finding{Status: status, Exact: true}); got.Method != want[0] || string(got.Verdict) != want[1] {
+			t.Errorf("%s: %+v", status, got)
+		}
+	}
+}
+
+// A rule of proofs takes no call and never refutes.
+func TestProofRulesOnlyVerify(t *testing.T) {
+	for _, rule := range Rules() {
+		if _, proof := rule.(ProofRule); !proof {
+			continue
+		}
+		if rule.appliesTo(Call{}) {
+			t.Errorf("%s takes a call", rule.Declare().Slug)
+		}
+		for _, status := range []Status{StatusAgrees, StatusRefuted, StatusOpen, StatusTimedOut, StatusFailed, "", "verified"} {
+			if got := rule.conclude(Finding{Status: status, Exact: true}); got.Verdict != VerdictInconclusive {
+				t.Errorf("%s on %q: %s", rule.Declare().Slug, status, got.Verdict)
+			}
 		}
 	}
 }
@@ -214,7 +243,11 @@ func TestRules(t *testing.T) {
 		}
 		for _, example := range d.Examples {
 			plan, err := Derive(parse(t, example.Input), parse(t, example.Answer))
-			if err != nil || plan.Slug != d.Slug {
+			reached := plan.Slug == d.Slug
+			if sampled, ok := plan.rule.(SampledRule); ok && sampled.Proof() == d.Slug {
+				reached = true // by what its check proves
+			}
+			if err != nil || !reached {
 				t.Errorf("%s: %s is planned by %q, %v", d.Slug, example.Input, plan.Slug, err)
 				continue
 			}

@@ -11,7 +11,7 @@ import (
 	"strings"
 )
 
-//go:embed testdata/*.txt testdata/forms/*.txt testdata/independent/*.txt testdata/classes/*.txt testdata/stranger/*.txt
+//go:embed testdata/*.txt testdata/forms/*.txt testdata/independent/*.txt testdata/classes/*.txt testdata/stranger/*.txt testdata/proofs/*.txt
 var files embed.FS
 
 // Pair is one answer of the battery.
@@ -37,6 +37,9 @@ func Classes() ([]Pair, error) { return load("testdata/classes/*.txt") }
 
 // Blind reads the classes whose wrong answers hide from a search what it would find.
 func Blind() ([]Pair, error) { return load("testdata/classes/blind_searches.txt") }
+
+// Proofs reads, for each rule of proofs, what it must verify and what it must not, be it wrong or only not shown to be right.
+func Proofs() ([]Pair, error) { return load("testdata/proofs/*.txt") }
 
 // Stranger reads the pairs of a third hand, made to mislead and written without a look at the rules.
 func Stranger() ([]Pair, error) { return load("testdata/stranger/*.txt") }

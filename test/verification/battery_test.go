@@ -119,10 +119,14 @@ func meetsGoals(t *testing.T, battery func() ([]Pair, error), noCheckPercent int
 	total := &tally{}
 	slugs := map[string]bool{}
 	residual := map[string]bool{}
+	proofs := map[string]string{} // of sampled rules, by which others say what they prove
 	for _, rule := range verification.Rules() {
 		slugs[rule.Declare().Slug] = true
 		_, isResidual := rule.(verification.ResidualRule)
 		residual[rule.Declare().Slug] = isResidual
+		if sampled, ok := rule.(verification.SampledRule); ok {
+			proofs[rule.Declare().Slug] = sampled.Proof()
+		}
 	}
 	residualRight, residualVerified := 0, 0
 	pairs = slices.DeleteFunc(pairs, func(pair Pair) bool { return only != "" && !strings.Contains(","+only+",", ","+pair.Rule+",") })
@@ -146,13 +150,13 @@ func meetsGoals(t *testing.T, battery func() ([]Pair, error), noCheckPercent int
 			t.Errorf("WRONG VERIFIED %s", line)
 		case strings.HasPrefix(string(result.Reason), "no_check"):
 			t.Logf("NO CHECK %s", line)
-		case result.Method != "" && result.Method != pair.Rule:
+		case result.Method != "" && result.Method != pair.Rule && (result.Verdict != verification.VerdictVerified || result.Method != proofs[pair.Rule]):
 			t.Errorf("ANOTHER RULE %s", line)
 		case !pair.Right && result.Verdict != verification.VerdictRefuted:
 			t.Logf("missed %s", line)
 		case pair.Right && residual[pair.Rule] && result.Verdict != verification.VerdictVerified:
 			t.Logf("not verified %s", line)
-		case pair.Right && !residual[pair.Rule] && result.Reason != verification.ReasonCrossCheckAgrees:
+		case pair.Right && !residual[pair.Rule] && result.Verdict != verification.VerdictVerified && result.Reason != verification.ReasonCrossCheckAgrees:
 			t.Logf("not agreed %s", line)
 		}
 		if residual[pair.Rule] && pair.Right {
@@ -187,6 +191,18 @@ func meetsGoals(t *testing.T, battery func() ([]Pair, error), noCheckPercent int
 	}
 	if residualVerified*100 < residualRight*80 {
 		t.Errorf("%d of %d right answers verified under residual rules, 80 %% are wanted", residualVerified, residualRight)
+	}
+}
+
+// Each rule of proofs verifies what it can prove, under its own name, and none of the near misses is verified by any rule.
+func TestProofs(t *testing.T) {
+	t.Parallel()
+	pairs := part(t, Proofs)
+	for i, result := range outcomes(t, start(t), pairs) {
+		pair, verified := pairs[i], result.Verdict == verification.VerdictVerified
+		if verified != pair.Right || verified && result.Method != pair.Rule {
+			t.Errorf("%s | %s | %s: %+v", pair.Rule, pair.Input, pair.Answer, result)
+		}
 	}
 }
 

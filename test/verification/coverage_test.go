@@ -22,12 +22,43 @@ func TestEvery(t *testing.T) {
 	}
 }
 
+// nearMisses is how many answers each rule of proofs is at least tried with that it must not verify.
+const nearMisses = 20
+
+// TestEveryProofHasNearMisses: of each rule of proofs, pairs that it verifies, and answers that are almost what it proves.
+func TestEveryProofHasNearMisses(t *testing.T) {
+	pairs, err := Proofs()
+	if err != nil {
+		t.Fatal(err)
+	}
+	right, wrong := map[string]int{}, map[string]int{}
+	for _, pair := range pairs {
+		if pair.Right {
+			right[pair.Rule]++
+		} else {
+			wrong[pair.Rule]++
+		}
+	}
+	for _, rule := range verification.Rules() {
+		if _, proof := rule.(verification.ProofRule); !proof {
+			continue
+		}
+		slug := rule.Declare().Slug
+		if right[slug] < 5 || wrong[slug] < nearMisses {
+			t.Errorf("%s has %d answers to verify and %d not to, %d are wanted", slug, right[slug], wrong[slug], nearMisses)
+		}
+	}
+}
+
 // TestEveryRuleHasPairs: each rule takes at least one right and one wrong answer of the lists that the tests of this package
 // have checked. Which rule takes a pair is what Derive says: most lists name a topic, not a rule.
 func TestEveryRuleHasPairs(t *testing.T) {
 	type count struct{ right, wrong int }
 	counts := map[string]*count{}
 	for _, rule := range verification.Rules() {
+		if _, proof := rule.(verification.ProofRule); proof {
+			continue // it takes no call by itself
+		}
 		counts[rule.Declare().Slug] = &count{}
 	}
 	for name, list := range map[string]func() ([]Pair, error){"battery": Battery, "forms": Forms, "independent": Independent, "classes": Classes, "stranger": Stranger} {

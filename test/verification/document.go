@@ -35,7 +35,7 @@ Infinity and its kin are values of their own, equal to no number. No tolerance d
 | verdict | meaning |
 |---|---|
 | ` + "`verified`" + ` | the statement that the rule shows is true: exactly, by algebra, or numerically, as the rule states: balls that agree to 60 digits in every region that the expressions show, where every jump and every branch is known and nothing is too small to be seen |
-| ` + "`refuted`" + ` | it is false, and the residual is the proof as a sentence: where, what is expected there and what the answer gives, so that any other system can check it. Integers and fractions in it are exact, of a decimal the last digit is right to one unit, ` + "`≈`" + ` marks a place that is rounded |
+| ` + "`refuted`" + ` | it is false, and the residual is the proof as a sentence: where, what is expected there and what the answer gives, so that any other system can check it. Integers and fractions in it are exact, of a decimal the last digit is right to one unit, what is known less well is said to lie between two numbers, ` + "`≈`" + ` marks a place that is rounded |
 | ` + "`inconclusive`" + ` | nothing was decided; the reason says why |
 
 | basis | meaning |
@@ -83,8 +83,14 @@ func Document(rules []verification.Rule, shown []Shown) string {
 	for _, rule := range rules {
 		d := rule.Declare()
 		kind := "can verify and refute"
-		if _, sampled := rule.(verification.SampledRule); sampled {
+		switch rule := rule.(type) {
+		case verification.SampledRule:
 			kind = "can refute, never verify"
+			if proof := rule.Proof(); proof != "" {
+				kind += "; what its check proves is verified as `" + proof + "`"
+			}
+		case verification.ProofRule:
+			kind = "can verify, never refute: says what the check of a sampled rule proves"
 		}
 		fmt.Fprintf(&b, "\n## %s\n\n*%s.* Checks %s.\n\n", d.Slug, kind, codes(d.Heads))
 		fmt.Fprintf(&b, "What it shows: %s\n\nWhat it does not: %s\n\n", d.Shows, d.Silent)

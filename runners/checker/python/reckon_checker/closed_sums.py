@@ -74,6 +74,27 @@ def total(term: Tree, name: str, low: Tree, high: Tree) -> Tree | None:
     return plus(*parts)
 
 
+def iterated(term: Tree, ranges: list[Any]) -> Tree | None:
+    """The same over several ranges, the first one outermost, of which none can be empty: ends are whole numbers, or an index that starts high enough."""
+    spans = [(str(r[0]), r[1] if len(r) == 3 else 1, r[-1]) if len(r) in (2, 3) else None for r in ranges]
+    found: Tree | None = term
+    for i in range(len(spans) - 1, -1, -1):
+        span = spans[i]
+        if span is None or found is None:
+            return None
+        name, low, high = span
+        outer = {one[0]: one[1] for one in spans[:i] if one is not None}
+        within = free_symbols(low) | free_symbols(high)
+        if within & set(outer):
+            start = outer.get(high) if isinstance(high, str) else None
+            if not isinstance(low, int) or not isinstance(start, int) or start < low - 1:
+                return None
+        elif i > 0 and within and not (isinstance(low, int) and low <= 2):
+            return None
+        found = total(found, name, low, high)
+    return found
+
+
 def counts(low: Tree, high: Tree) -> bool:
     """Whether the ends are whole numbers wherever their symbols are, and no empty range is seen."""
     if not whole_valued(low) or not whole_valued(high):

@@ -264,6 +264,8 @@ def _function(head: str, inner: Germ, arg: Tree, on: Expander, before: tuple[Tre
         return on.sum([on.constant(times(rational(sign, 2), "Pi")), on.scaled(turned, Constant(-1))])
     if head in ("Erf", "Erfc"):
         return _error_function(head, inner, sign, on)
+    if head in LIMITS:
+        return _settling(head, inner, sign, on)
     if sign < 0:
         raise Undecided(head + " far left")
     if head in ("BesselJ", "BesselY"):
@@ -296,6 +298,15 @@ def _error_function(head: str, inner: Germ, sign: int, on: Expander) -> Germ:
     small = Germ({}, size) if size is not None else Germ({})
     limit = sign if head == "Erf" else 0 if sign > 0 else 2
     return on.sum([on.constant(limit), small])
+
+
+LIMITS: dict[str, Tree] = {"SinIntegral": times(rational(1, 2), "Pi"), "FresnelS": rational(1, 2), "FresnelC": rational(1, 2)}
+
+
+def _settling(head: str, inner: Germ, sign: int, on: Expander) -> Germ:
+    """Odd functions with a limit: for real z > 0 they are off it by at most 2/z (DLMF 6.2.19 and 6.12.4, 7.2.10 and 7.12.3: |f|, |g| < 1/z)."""
+    size = on.size(on.scaled(on.inverse(inner), Constant(2)))
+    return on.sum([on.constant(times(sign, LIMITS[head])), Germ({}, size)]) if size is not None else on.constant(times(sign, LIMITS[head]))
 
 
 BERNOULLI = [fmpq(1, 6), fmpq(-1, 30), fmpq(1, 42), fmpq(-1, 30), fmpq(5, 66), fmpq(-691, 2730), fmpq(7, 6), fmpq(-3617, 510)]

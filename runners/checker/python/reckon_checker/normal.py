@@ -481,4 +481,16 @@ def proves_zero(node: Tree, *known: Collection[Any]) -> bool:
 def proves_equal(left: Tree, right: Tree, *known: Collection[Any]) -> bool:
     if is_call(left, "List") and is_call(right, "List"):
         return len(arguments(left)) == len(arguments(right)) and all(proves_equal(a, b, *known) for a, b in zip(arguments(left), arguments(right), strict=True))
+    if is_call(left, "D") and is_call(right, "List") and (entries := derivatives_of_list(left)) is not None:
+        return proves_equal(entries, right, *known)
     return proves_zero(minus(left, right), *known)
+
+
+def derivatives_of_list(node: Tree) -> Tree | None:
+    """D[{f, g}, x] as {D[f, x], D[g, x]}, D[f, {{x, y}}] as {D[f, x], D[f, y]}; None where it is another derivative."""
+    of, *by = arguments(node)
+    if is_call(of, "List"):
+        return ("List", *(("D", entry, *by) for entry in arguments(of)))
+    if len(by) == 1 and is_call(by[0], "List") and len(arguments(by[0])) == 1 and is_call(arguments(by[0])[0], "List"):
+        return ("List", *(("D", of, name) for name in arguments(arguments(by[0])[0])))
+    return None

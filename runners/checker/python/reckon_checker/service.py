@@ -46,7 +46,7 @@ HEADS.update(logic.PROPOSITIONS)
 sys.setrecursionlimit(8000)
 sys.set_int_max_str_digits(tree.MAX_INTEGER_DIGITS + 100)  # whole numbers come as JSON
 
-# Procedures of rules that may verify, and of those that only sample: the types differ by Verified.
+# Procedures of rules that may verify or have a proof, and of those that only sample: the types differ by Verified.
 RESIDUAL: dict[str, Callable[[dict[str, Any], int], Residual]] = {
     "identities": identities.check,
     "antiderivative": antiderivatives.check,
@@ -60,14 +60,14 @@ RESIDUAL: dict[str, Callable[[dict[str, Any], int], Residual]] = {
     "matrix": matrices.check,
     "modular_matrix": modular_matrices.check,
     "text": identities.text,
+    "limit": limits.check,
+    "sum": sums.check,
+    "integral": integrals.check,
+    "value": numeric_value.check,
 }
 SAMPLED: dict[str, Callable[[dict[str, Any], int], Sampled]] = {
     "identities_sampled": identities.sampled,
-    "value": numeric_value.check,
-    "integral": integrals.check,
-    "sum": sums.check,
     "optimum": optima.check,
-    "limit": limits.check,
     "series": series.check,
     "quantified": quantified.check,
 }

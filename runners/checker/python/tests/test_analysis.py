@@ -8,6 +8,7 @@ from reckon_checker import service
 
 PI_HALF = ["Times", ["Rational", 1, 2], "Pi"]
 X2 = ["Power", "x", 2]
+HOLDS = ("agrees", "proved")
 
 
 def tree(value: Any) -> dict[str, Any]:
@@ -61,7 +62,7 @@ INFINITE = ["Times", -1, "Infinity"]
     ],
 )
 def test_integrals(term: Any, ranges: list[Any], right: Any, wrong: Any) -> None:
-    assert integral(term, right, *ranges) == "agrees"
+    assert integral(term, right, *ranges) in HOLDS
     assert integral(term, wrong, *ranges) == "refuted"
 
 
@@ -72,7 +73,7 @@ def test_integrals_that_swing(term: Any) -> None:
 
 def test_an_integral_that_settles_by_swinging_faster() -> None:
     root = ["Power", ["Times", ["Rational", 1, 8], "Pi"], ["Rational", 1, 2]]
-    assert integral(["Sin", X2], root, ("x", 0, "Infinity")) == "agrees"
+    assert integral(["Sin", X2], root, ("x", 0, "Infinity")) in HOLDS
 
 
 def test_infinities_of_both_signs_are_no_infinity_of_one() -> None:
@@ -98,7 +99,7 @@ GROWING = ["Plus", 1, ["Power", "k", -1]]
     ],
 )
 def test_sums(term: Any, ranges: list[Any], right: Any, wrong: Any, product: bool) -> None:
-    assert total(term, right, *ranges, product=product) == "agrees"
+    assert total(term, right, *ranges, product=product) in HOLDS
     assert total(term, wrong, *ranges, product=product) == "refuted"
 
 
@@ -107,7 +108,7 @@ def test_a_product_with_a_factor_0_that_grows_otherwise_is_not_said_to_grow() ->
 
 
 def test_an_empty_sum() -> None:
-    assert total("k", 0, ("k", 5, 2)) == "agrees"
+    assert total("k", 0, ("k", 5, 2)) in HOLDS
 
 
 INTEGER = ["Element", "n", "Integers"]

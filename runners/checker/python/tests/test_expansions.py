@@ -28,6 +28,7 @@ def integral(term, low, high, answer):
     return status({"kind": "integral", "integrand": tree(term), "ranges": [["x", tree(low), tree(high)]], "answer": tree(answer), "assumptions": []})
 
 
+HOLDS = ("agrees", "proved")
 SLOW = ["Times", ["Log", "x"], ["Power", "x", ["Rational", 1, 20]]]
 
 
@@ -43,7 +44,7 @@ SLOW = ["Times", ["Log", "x"], ["Power", "x", ["Rational", 1, 20]]]
     ],
 )
 def test_limits(function, point, right, wrong):
-    assert limit(function, point, right) == "agrees"
+    assert limit(function, point, right) in HOLDS
     assert limit(function, point, wrong) == "refuted"
 
 
@@ -57,7 +58,7 @@ def test_limits(function, point, right, wrong):
     ],
 )
 def test_sums(term, low, right, wrong):
-    assert total(term, low, "Infinity", right) == "agrees"
+    assert total(term, low, "Infinity", right) in HOLDS
     assert total(term, low, "Infinity", wrong) == "refuted"
 
 
@@ -72,7 +73,7 @@ def test_sums(term, low, right, wrong):
     ],
 )
 def test_integrals(term, low, high, right, wrong):
-    assert integral(term, low, high, right) == "agrees"
+    assert integral(term, low, high, right) in HOLDS
     assert integral(term, low, high, wrong) == "refuted"
 
 

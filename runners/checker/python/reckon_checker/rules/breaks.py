@@ -337,3 +337,45 @@ def places(node: Tree, name: str, real: Iterable[str] = ()) -> Places | None:
     for e in watch.zeros:
         factors.update(dict.fromkeys(reader.factors(e)))
     return Places(reader.line, list(factors), reader.constants)
+
+
+def singular_places(node: Tree, name: str) -> Places | None:
+    """The places of an expression without other symbols, poles of all its parts included."""
+    watch = Watch(name, Signs([], [name]))
+    for part in walk(node):
+        if isinstance(part, tuple) and name in free_symbols(part):
+            poles(part, watch)
+    watch.see(node)
+    if not watch.zeros:
+        return None
+    reader = Reader(line_of(watch.zeros, name))
+    factors: dict[Polynomial, None] = {}
+    for e in watch.zeros:
+        factors.update(dict.fromkeys(reader.factors(e)))
+    return Places(reader.line, list(factors), reader.constants)
+
+
+def poles(node: tuple[Tree, ...], watch: Watch) -> None:
+    head, parts = node[0], arguments(node)
+    if head == "Power" and not (isinstance(parts[1], int) and parts[1] > 0) and parts[0] != "E":
+        zeros_of(parts[0], watch)
+    elif head == "Divide":
+        watch.within(parts[1])
+    elif head in ("Tan", "Sec"):
+        watch.within(("Cos", parts[0]))
+    elif head in ("Cot", "Csc"):
+        watch.within(("Sin", parts[0]))
+    elif head in ("Coth", "Csch"):
+        watch.within(("Sinh", parts[0]))
+    elif head in MEROMORPHIC and head not in ("Tanh", "Sech"):
+        raise NotPlaced
+
+
+def zeros_of(node: Tree, watch: Watch) -> None:
+    """Where an expression is zero: a logarithm where its argument is 1, a logarithm of one where that is E."""
+    value: Tree = 0
+    for one in (1, "E"):
+        if not (is_call(node, "Log") and len(arguments(node)) == 1):
+            break
+        node, value = arguments(node)[0], one
+    watch.within(minus(node, value) if value != 0 else node)

@@ -156,7 +156,7 @@ class Cells:
 
     def _compare(self) -> Residual:
         compared = 0
-        undecided = False
+        undecided = beyond = False
         for point, key in self._points():
             budget.step()
             a, b, admitted = (self._truth(part, point, key) for part in (self.left, self.right, ("And", *self.conditions)))
@@ -167,13 +167,14 @@ class Cells:
                 continue
             if a == "none" or b == "none" or admitted == "none":
                 undecided = undecided or (a is True and b == "none" and admitted is True)
+                beyond = beyond or (a == "none" and b is True)  # the answer holds where the input says nothing
                 continue
             compared += 1
             if a != b:
                 return Refuted(Statement(f"{equation(self.name, point)}: {a} is expected, the answer gives {b}", isinstance(point, fmpq | Gaussian)))
         if undecided or not compared:
             return Open("no decision at some points" if compared else "too few points")
-        return Verified(True, "True") if self.complete else Supported()
+        return Verified(True, "True") if self.complete and not beyond else Supported()
 
     def _points(self) -> list[tuple[Number, Key | None]]:
         real: list[tuple[arb, Number, Key | None]] = []

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import itertools
 import random
+from collections.abc import Iterator
 from typing import Any
 
 from flint import fmpq
@@ -22,6 +23,7 @@ from ..evaluation import Environment, evaluate, truth
 from ..findings import Open, Refuted, Residual, Statement, Supported, Verified
 from ..normal import proves_equal
 from ..regions import have_insides
+from ..signs import of_constant
 from ..tree import Refused, Tree, arguments, constants, free_symbols, is_call, kept_by_machines, minus, replace, walk
 from ..univariate import polynomial
 from ..values import NonValue, Undecided, is_number, precision
@@ -100,6 +102,8 @@ def judged(task: dict[str, Any], seed: int) -> Residual:
     listed, found = as_solutions(task, left, right, domain), None
     if listed is not None:
         found = solutions.solved(listed)
+        if isinstance(found, Verified) and right == "True" and any(proportional.divides(part) for part in walk(left)):
+            return Supported()  # nothing is said where a divisor is 0
         if isinstance(found, Refuted | Verified):
             return found
     if constants(left) or constants(right):
@@ -121,7 +125,49 @@ def judged(task: dict[str, Any], seed: int) -> Residual:
         compared = along_lines(task, names, conditions, domain, seed)
     if isinstance(compared, Verified | Supported) and not is_real and isinstance(found, Open):
         return found  # real values say nothing of complex solutions
+    if isinstance(compared, Verified) and task.get("unknowns") and not solved_for(left, right, names[0], known_domain(domain, names[0], conditions)):
+        return Supported()
     return compared
+
+
+ALGEBRAIC = frozenset("Plus Times Subtract Minus Divide Power Sqrt Rational".split())
+
+
+def known_domain(domain: str, name: str, conditions: list[Tree]) -> str:
+    return "Reals" if not domain and Assumptions(conditions).is_real(name) else domain
+
+
+def solved_for(left: Tree, right: Tree, name: str, domain: str) -> bool:
+    """Whether an answer says where a number lies by its own order among real constants, or which whole numbers it is, so that it leaves no doubt of
+    which numbers are meant. Without a domain a number is real where it stands algebraically in an order."""
+    atoms = list(atoms_of(right))
+    if domain in INTEGER_DOMAINS:
+        return all(
+            atom == "False" or (is_call(atom, "Equal") and set(arguments(atom)) - {name} <= {n for n in arguments(atom) if isinstance(n, int)})
+            for atom in atoms
+        )
+    if not domain and ("True" in atoms or any(is_call(part, "Unequal", "Not") for part in walk(right)) or not orders_algebraically(left, name)):
+        return False  # these hold of numbers that are not real too
+    sides = [side for atom in atoms if atom not in ("True", "False") for side in (arguments(atom)[::2] if is_call(atom, "Inequality") else arguments(atom))]
+    return all(atom in ("True", "False") or is_call(atom, *COMPARED, "Inequality") for atom in atoms) and all(
+        side == name or (not free_symbols(side) and of_constant(side) != "") for side in sides
+    )
+
+
+def atoms_of(node: Tree) -> Iterator[Tree]:
+    """The conditions of which one is made by And, Or and Not."""
+    if is_call(node, "And", "Or", "Not"):
+        for part in arguments(node):
+            yield from atoms_of(part)
+    else:
+        yield node
+
+
+def orders_algebraically(node: Tree, name: str) -> bool:
+    compared = [part for part in walk(node) if is_call(part, *COMPARED, "Inequality")]
+    sides = [side for part in compared for side in arguments(part) if name in free_symbols(side)]
+    algebraic = all(part[0] in ALGEBRAIC for side in sides for part in walk(side) if isinstance(part, tuple) and name in free_symbols(part))
+    return algebraic and any(is_call(part, *ORDERS, "Inequality") and name in free_symbols(part) for part in compared)
 
 
 def same_equation(left: Tree, right: Tree) -> bool:

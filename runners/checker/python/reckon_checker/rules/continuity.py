@@ -277,7 +277,7 @@ class Side:
     def at(self, place: int | None, turn: int) -> Sought[Leap]:
         budget.step()
         try:
-            point = self._exact(place, turn)
+            point = self.exact(place, turn)
             if point is not None and self.asked.ends is not None and self.asked.ends(point):
                 return Absent()
             if self.asked.where_real and self._not_real(place, turn):
@@ -307,14 +307,15 @@ class Side:
         """Points on the two sides, between which no other place lies."""
         gap = self._gap(place, bits)
         with precision(4 * bits + 256):
-            x = self._x(place, turn, 4 * bits + 256)
+            x = self.position(place, turn, 4 * bits + 256)
             step = arb(2) ** -bits if gap is None else min(arb(2) ** -bits, arb(gap.lower()) / 4, key=lambda b: arb(b.lower()).fmpq())
             if not arb(x.rad()) * 4 < step:
                 raise Undecided("the place")
             middle, width = arb(x.mid()).fmpq(), arb(step.lower()).fmpq()
             return middle - width, middle + width
 
-    def _x(self, place: int | None, turn: int, bits: int) -> arb:
+    def position(self, place: int | None, turn: int, bits: int) -> arb:
+        """Where a place lies, at the precision in force; bits: that of its isolation."""
         if place is None:
             return self.known.line.x_of(None, turn)
         return self.known.line.x_of(self.known.roots(bits)[place], turn)
@@ -350,7 +351,7 @@ class Side:
                 raise Undecided("no value beside it")
             change = complex_ball(last) - complex_ball(first)
             if arb(change.abs_lower()) > CLEAR * most:
-                exact = self._exact(place, turn)
+                exact = self.exact(place, turn)
                 where = show_tree(exact) if exact is not None else show(arb((low + high) / 2))
                 return Found(self._wide(place, turn) or Leap(self.name, low, high, arb(change.abs_lower()), most, self.known_at, where))
             if arb(change.abs_upper()) + most < arb(2) ** -(SEEN + size):
@@ -363,7 +364,7 @@ class Side:
     def _wide(self, place: int | None, turn: int) -> Leap | None:
         """The same jump between points that are easily written."""
         with precision(128):
-            return wide(self.integrand, self.answer, self.name, arb(self._x(place, turn, 128).mid()).fmpq(), self.known_at)
+            return wide(self.integrand, self.answer, self.name, arb(self.position(place, turn, 128).mid()).fmpq(), self.known_at)
 
     def _same_limits(self, point: Tree) -> bool:
         """Whether the limits from both sides are proved to be equal, or one to be infinite."""
@@ -407,7 +408,7 @@ class Side:
                     return bool((a < 0 and b > 0) or (a > 0 and b < 0))
             return False
 
-    def _exact(self, place: int | None, turn: int) -> Tree | None:
+    def exact(self, place: int | None, turn: int) -> Tree | None:
         """The place as an exact expression, where it has a short one."""
         line = self.known.line
         if line.kind == "exponential":

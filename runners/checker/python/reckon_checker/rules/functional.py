@@ -9,6 +9,7 @@ constants whose enclosure is not zero; the lack of one by a count of constants o
 from __future__ import annotations
 
 import itertools
+from collections.abc import Sequence
 from typing import Any
 
 from flint import fmpq
@@ -20,7 +21,7 @@ from ..normal import proves_zero
 from ..sought import Absent, Found, Sought, Unseen
 from ..tree import Refused, Tree, arguments, free_symbols, is_call, minus, replace, walk
 from ..values import Undecided
-from . import amplitudes, boundary, branches, families, finite, general_integrals
+from . import amplitudes, boundary, branches, families, finite, general_integrals, recurrences
 from .breaks import single_valued
 from .continuity import Leap
 from .derivatives_named import function_of, written_out
@@ -59,7 +60,9 @@ def judged(problem: Problem) -> Residual:
     for state in states:
         if isinstance(state, Open):
             return state
-    if any(isinstance(state, Supported) for state in states) or problem.recurrence:
+    if problem.recurrence:
+        return problem.sequence(states) or Supported()
+    if any(isinstance(state, Supported) for state in states):
         return Supported()
     sought = problem.jumps()
     if isinstance(sought, Found):
@@ -163,6 +166,17 @@ class Problem(PutIn):
         if needed == 0 or self.reaches_all():
             return Verified(True)
         return Verified(True, amplitudes.ALL_REAL_ONES) if self.reaches_all_real() else Open("further solutions")
+
+    def sequence(self, states: Sequence[Residual]) -> Verified | None:
+        """The proof that the answer of a recurrence is its solution (recurrences.py)."""
+        orders = self.orders() if len(self.variables) == 1 else None
+        if orders is None or not all(isinstance(state, Verified) for state in states) or any(len(arguments(e)) != 2 for e in self.general):
+            return None
+        nodes = [self._symbols(minus(*arguments(e))) for e in self.general]
+        total = sum(high - low for low, high in orders.values())
+        rank = self.dimension(self.solutions[0], self.constants(self.solutions[0]), orders, total) if total <= MAX_ORDER else None
+        exact = all(isinstance(state, Verified) and state.exact for state in states)
+        return recurrences.proof(self, orders, nodes, rank, exact)
 
     def general_integral(self, orders: dict[str, tuple[int, int]]) -> bool:
         """Whether one answer has all solutions but singular ones of a polynomial equation of first order and higher degree."""

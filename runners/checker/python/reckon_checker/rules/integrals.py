@@ -9,30 +9,99 @@ from flint import acb, arb
 from .. import budget
 from ..critical import substituted
 from ..evaluation import Environment, evaluate
-from ..findings import Open, Refuted, Sampled, Statement, Supported, Witness
+from ..findings import Open, Refuted, Residual, Sampled, Statement, Supported, Verified, Witness
 from ..parameters import DIVERGES, Known, conditions_of, named, sampled, speaks_of_all
 from ..quadrature import FINE_BITS, NARROW, WIDEST, total
 from ..tails import Divergent
-from ..tree import Refused, Tree, free_symbols, reals, replace
+from ..tree import Refused, Tree, free_symbols, kept_by_machines, reals, replace
 from ..values import INFINITY, MINUS_INFINITY, Kind, NonValue, Number, Undecided, Value, ball, complex_ball, is_number, precision, settled, spread
 from ..wording import equation, within
-from . import exact_integrals, identities, iterated
+from . import certified_integrals, exact_integrals, identities, iterated
+from .digits_right import all_right
 
 BITS = (96, 160)
+DIGITS_SHARE = 0.5
+DIGITS = "0 to the digits that the answer shows"
 FINE_SHARE, FINE_STEPS = 0.3, 100_000  # of the budget at most, for an exact answer that agrees and is looked at once more
 
 
-def check(task: dict[str, Any], seed: int) -> Sampled:
+def check(task: dict[str, Any], seed: int) -> Residual:
     integrand, ranges, answer = task["integrand"], task["ranges"], task["answer"]
     if task.get("principal_value"):
         return Open("principal values are not decided")
     if all(len(one) == 3 for one in ranges) and not reals(answer) and not reals(integrand):
         exactly = exact_integrals.exact(integrand, [(one[0], one[1], one[2]) for one in ranges])
         if exactly is not None:
-            return identities.sampled({"claims": [(exactly, answer)], "assumptions": task.get("assumptions")}, seed)
-    if len(ranges) > 1:
-        return several(task, seed)
-    return single(integrand, ranges[0], task, seed)
+            return identities.check({"claims": [(exactly, answer)], "assumptions": task.get("assumptions")}, seed)
+    found = several(task, seed) if len(ranges) > 1 else single(integrand, ranges[0], task, seed)
+    if not isinstance(found, Supported | Open) or any(len(one) != 3 for one in ranges):
+        return found
+    if reals(answer) or reals(integrand) or task.get("approximate"):
+        close = isinstance(found, Supported) and task.get("approximate") and decimal(answer) and kept_by_machines(integrand)
+        if close and ((len(ranges) == 1 and digits_enclosed(integrand, ranges[0], task)) or digits_certified(task)):
+            return Verified(exact=False, residual=DIGITS)
+        return found
+    if isinstance(found, Supported) and infinite_number(answer) and not parametric(integrand, ranges):
+        return Verified(exact=False)  # it is proved to diverge there
+    proved: list[Verified | None] = []
+
+    def prove() -> bool:
+        proved.append(certified_integrals.proof(integrand, [(str(one[0]), one[1], one[2]) for one in ranges], task, seed))
+        return proved[0] is not None
+
+    return (proved[0] if budget.attempted(prove) else None) or found
+
+
+def infinite_number(answer: Tree) -> bool:
+    try:
+        return evaluate(answer) in (INFINITY, MINUS_INFINITY)
+    except (Undecided, Refused):
+        return False
+
+
+def parametric(integrand: Tree, ranges: list[list[Tree]]) -> bool:
+    return bool(free_symbols(integrand).union(*(free_symbols(end) for one in ranges for end in one[1:])) - {str(one[0]) for one in ranges})
+
+
+def digits_enclosed(integrand: Tree, one: list[Tree], task: dict[str, Any]) -> bool:
+    """Whether a decimal answer is right to its digits, by a narrower enclosure."""
+    name, ends = str(one[0]), one[1:]
+    if free_symbols(integrand) - {name} or any(free_symbols(end) for end in ends) or not decimal(task["answer"]) or not kept_by_machines(integrand, *ends):
+        return False
+    found = False
+
+    def look() -> bool:
+        nonlocal found
+        with precision(FINE_BITS):
+            try:
+                found = all_right(task["answer"], settled(total(integrand, name, ends, NARROW)), int(task.get("digits") or 0) or None)
+            except (Undecided, Refused, Divergent, ValueError, ZeroDivisionError, OverflowError):
+                found = False
+        return found
+
+    budget.attempted(look, DIGITS_SHARE)
+    return found
+
+
+def digits_certified(task: dict[str, Any]) -> bool:
+    """The same by antiderivatives."""
+    ranges = [(str(one[0]), one[1], one[2]) for one in task["ranges"]]
+    if reals(task["integrand"]) or parametric(task["integrand"], task["ranges"]):
+        return False
+
+    def look() -> bool:
+        value = exact_integrals.exact(task["integrand"], ranges) or certified_integrals.over(task["integrand"], ranges, [])
+        with precision(FINE_BITS):
+            try:
+                return value is not None and all_right(task["answer"], evaluate(value), int(task.get("digits") or 0) or None)
+            except (Undecided, Refused):
+                return False
+
+    return budget.attempted(look, DIGITS_SHARE)
+
+
+def decimal(answer: Tree) -> bool:
+    return bool(reals(answer)) and not free_symbols(answer)
 
 
 def single(integrand: Tree, one: list[Tree], task: dict[str, Any], seed: int) -> Sampled:

@@ -11,19 +11,21 @@ from ..critical import substituted
 from ..evaluation import Environment, evaluate
 from ..expanding import expand, is_minus_infinity, limit_of, towards
 from ..expansion import Expander
-from ..findings import Open, Refuted, Sampled, Statement, Supported
+from ..findings import Open, Refuted, Residual, Sampled, Statement, Supported, Verified
 from ..machine import cancels
 from ..parameters import Known, conditions_of, judged, named, sampled, values_only
-from ..tree import Refused, Tree, arguments, free_symbols, is_call
+from ..tree import Refused, Tree, arguments, free_symbols, is_call, reals
 from ..values import COMPLEX_INFINITY, INDETERMINATE, Kind, NonValue, Relation, Undecided, Value, compare, precision
 from ..wording import show
+from . import identities
 
 TERMS = (3, 6, 10)
 BITS = (128, 512)
 FAR = 100000  # the range starts at 2^FAR
 
 
-def check(task: dict[str, Any], seed: int) -> Sampled:
+def check(task: dict[str, Any], seed: int) -> Residual:
+    """Without parameters what is found on every side that counts is a proof."""
     function, name, point, answer = closed(task["function"]), task["name"], task["point"], task["answer"]
     wrong = values_only(answer, name) if name not in free_symbols(point) else None
     if wrong is not None:
@@ -39,22 +41,48 @@ def check(task: dict[str, Any], seed: int) -> Sampled:
     infinite = point == "Infinity" or is_minus_infinity(point)
     sides = [1] if infinite else [task["direction"]] if task["direction"] else [1, -1]
 
+    limits: list[Limit | None] = []
+
     def look(values: Known) -> Sampled:
         known = named(values)
         f, p = substituted(function, known), substituted(point, known)
-        limits = [one_sided(towards(f, name, p, side)) for side in sides]
+        limits[:] = [one_sided(towards(f, name, p, side)) for side in sides]
         return conclude(limits, answer, values, bool(task.get("discrete")))
 
-    return sampled(names, [answer, point], conditions, seed, look)
+    found = sampled(names, [answer, point], conditions, seed, look)
+    return (proof(limits, answer, seed) or found) if isinstance(found, Supported) and not names and not reals(function) and not reals(answer) else found
 
 
-def entrywise(task: dict[str, Any], seed: int) -> Sampled:
+def proof(limits: list[Limit | None], answer: Tree, seed: int) -> Verified | None:
+    """Where all sides have the limit that the answer gives, or there is proved to be none and the answer says so."""
+    if not limits or any(limit is None for limit in limits):
+        return None
+    exact = True
+    for limit in limits:
+        value, tree = limit or (None, None)
+        if limit == (None, None):
+            if answer != "Indeterminate":
+                return None
+        elif value is not None:
+            if tree is not None or value != answer_value(answer, {}):
+                return None  # an infinity in some direction, or another one
+        else:
+            same = identities.check({"claims": [(tree, answer)]}, seed)
+            if not isinstance(same, Verified):
+                return None
+            exact = exact and same.exact
+    return Verified(exact)
+
+
+def entrywise(task: dict[str, Any], seed: int) -> Residual:
     """A list has the limits of its entries."""
     functions, answers = arguments(task["function"]), arguments(task["answer"])
     if not is_call(task["answer"], "List") or len(functions) != len(answers):
         return Open("shape")
     found = [check({**task, "function": f, "answer": a}, seed) for f, a in zip(functions, answers, strict=True)]
     refuted = [one for one in found if isinstance(one, Refuted)]
+    if found and all(isinstance(one, Verified) for one in found):
+        return Verified(all(isinstance(one, Verified) and one.exact for one in found))
     return refuted[0] if refuted else next((one for one in found if isinstance(one, Open)), Supported())
 
 

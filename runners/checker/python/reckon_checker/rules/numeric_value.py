@@ -9,16 +9,17 @@ from flint import arb
 from .. import budget, machine
 from ..deciding import matched
 from ..evaluation import Environment, evaluate
-from ..findings import Open, Refuted, Sampled, Statement, Supported, Witness
-from ..tree import Tree, exactly, free_symbols
+from ..findings import Open, Refuted, Residual, Sampled, Statement, Supported, Verified, Witness
+from ..tree import Tree, exactly, free_symbols, kept_by_machines, reals
 from ..values import INDETERMINATE, Number, Relation, Undecided, Value, ball, compare, complex_ball, is_number, precision, spread, whole
 from ..wording import show, within
+from .digits_right import all_right
 
 SCHEDULE = (128, 384, 1152, 3456)
 LARGEST_DIGITS = 5000
 
 
-def check(task: dict[str, Any], seed: int) -> Sampled:
+def check(task: dict[str, Any], seed: int) -> Residual:
     expression, answer = task["expression"], task["answer"]
     digits: int | None = None
     if task.get("digits") is not None:
@@ -40,9 +41,16 @@ def check(task: dict[str, Any], seed: int) -> Sampled:
             except Undecided:
                 continue
             found = judge(true, given, digits, lost, expression)
+            if isinstance(found, Supported) and not cancels(expression) and all_right(task["answer"], true, digits):
+                return Verified(exact=False, residual=found.residual)
             if found is not None:
                 return found
     return Open("the enclosure stays too wide")
+
+
+def cancels(expression: Tree) -> bool:
+    """Whether decimals in the question stand for more than the numbers that are written."""
+    return bool(reals(expression)) and (not kept_by_machines(expression) or machine.cancels(expression))
 
 
 def judge(true: Value, given: Value, digits: int | None, lost: Value | None, expression: Tree) -> Sampled | None:

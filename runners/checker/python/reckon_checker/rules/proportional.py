@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from ..field import TooLarge, as_rational
 from ..normal import Normalizer
-from ..tree import Refused, Tree, is_call, minus
+from ..tree import Refused, Tree, arguments, free_symbols, is_call, minus, walk
 
 
 def same(left: Tree, right: Tree) -> bool:
@@ -14,6 +14,8 @@ def same(left: Tree, right: Tree) -> bool:
         return False
     if not is_call(left, "Equal", "Unequal", "Less", "LessEqual", "Greater", "GreaterEqual"):
         return False
+    if any(divides(part) for node in (left, right) for part in walk(node)):
+        return False  # nothing is said where a divisor is 0
     normalizer = Normalizer()
     try:
         a, b = (normalizer.normal(minus(node[1], node[2])) for node in (left, right))
@@ -24,3 +26,13 @@ def same(left: Tree, right: Tree) -> bool:
         return False
     polynomials = all(isinstance(key, str) for key in normalizer.field.keys)
     return polynomials and ratio is not None and (ratio > 0 or is_call(left, "Equal", "Unequal"))
+
+
+def divides(node: Tree) -> bool:
+    """Whether something with symbols is divided by, or raised to another power than a positive whole one."""
+    if not free_symbols(node) or not isinstance(node, tuple):
+        return False
+    parts = arguments(node)
+    if is_call(node, "Power"):
+        return not (isinstance(parts[-1], int) and parts[-1] > 0)
+    return is_call(node, "Divide", "Rational") and bool(free_symbols(parts[-1]))

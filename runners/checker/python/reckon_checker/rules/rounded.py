@@ -7,12 +7,13 @@ from __future__ import annotations
 
 from flint import arb, fmpq
 
-from ..tree import Real, Tree, arguments, is_call
+from ..tree import Real, Tree, arguments, is_call, plus, times
 from ..values import Number, complex_ball, exact, precision
 
 ROUNDED = "0 to 53 bits, or to the digits shown where these are more"
 BITS = 320
 LEAST_DIGITS = 6
+MIN_NORMAL = 2.0**-1022
 Interval = tuple[fmpq, fmpq]  # middle and radius
 
 
@@ -39,27 +40,39 @@ def read(value: Tree) -> tuple[Interval, Interval] | None:
         if first is None or second is None or first[1] != nothing or second[0] != nothing:
             return None
         return first[0], second[1]
-    if is_call(value, "Times") and len(arguments(value)) == 2 and "I" in arguments(value):
-        other = next(part for part in arguments(value) if part != "I")
-        inner = read(other)
-        return None if inner is None or inner[1] != nothing else (nothing, inner[0])
+    if is_call(value, "Subtract") and len(arguments(value)) == 2:
+        return read(plus(arguments(value)[0], times(-1, arguments(value)[1])))
+    if is_call(value, "Times", "Minus"):
+        factors = arguments(value) if is_call(value, "Times") else (-1, *arguments(value))
+        rest = [factor for factor in factors if factor not in ("I", -1)]
+        inner = read(rest[0]) if len(rest) == 1 else ((fmpq(1), fmpq(0)), nothing) if not rest else None
+        if inner is None or inner[1] != nothing or factors.count("I") > 1:
+            return None
+        number = (inner[0][0] * (-1) ** factors.count(-1), inner[0][1])
+        return (nothing, number) if "I" in factors else (number, nothing)
     if is_call(value, "Complex"):
         re, im = (read(part) for part in arguments(value))
         return None if re is None or im is None else (re[0], im[0])
-    if is_call(value, "Minus") or (is_call(value, "Times") and arguments(value)[0] == -1):
-        inner = read(arguments(value)[-1]) if len(arguments(value)) <= 2 else None
-        return None if inner is None else ((-inner[0][0], inner[0][1]), (-inner[1][0], inner[1][1]))
     if isinstance(value, int):
         return (fmpq(value), fmpq(0)), nothing
     if not isinstance(value, Real):
         return None
     middle, radius = exact(value.value), fmpq(0)  # 3. is exactly 3
     if value.written >= LEAST_DIGITS and value.machine:
-        middle = fmpq(*float(value.value).as_integer_ratio())
+        middle = as_machine_number(value)
         radius = half_step(middle)
     elif value.written >= LEAST_DIGITS and significant(value) == value.written:
         radius = exact(value.half_unit)
     return (middle, radius), nothing
+
+
+def as_machine_number(value: Real) -> fmpq:
+    """The number of 53 bits next to a decimal; the decimal itself where it is beyond the exponents of machine numbers."""
+    try:
+        double = float(value.value)
+    except OverflowError:
+        return exact(value.value)
+    return fmpq(*double.as_integer_ratio()) if abs(double) >= MIN_NORMAL else exact(value.value)
 
 
 def half_step(double: fmpq) -> fmpq:

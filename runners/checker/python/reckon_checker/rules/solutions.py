@@ -24,7 +24,7 @@ from ..sought import Absent, Found
 from ..tree import Refused, Tree, arguments, brief, constants, exactly, free_symbols, is_call, kept_by_machines, reals, walk
 from ..tree import show as show_tree
 from ..values import Kind, NonValue, Relation, Undecided
-from . import components, decimals, diophantine, exponential, kernels, logarithmic, parametric, parts, periodic, plain_numbers, stepped, window
+from . import components, decimals, diophantine, enclosed, exponential, kernels, logarithmic, parametric, parts, periodic, plain_numbers, stepped, window
 from .algebraic import NotAlgebraic
 from .cancelling import collected
 from .candidates import Algebraic
@@ -32,7 +32,6 @@ from .ends import at_ends, written
 from .identities import proves
 from .multiplicity import often_enough
 from .problem import Problem, Solution, finite, put_in, solution
-from .real_values import restricted
 from .rounded import ROUNDED, rounds
 from .stated import conditioned
 from .systems import Infinite, TooHard
@@ -111,7 +110,9 @@ def judged(task: dict[str, Any], seed: int) -> Residual:
         if machine.cancels(*conditions):
             return Open("machine arithmetic loses too much")
         found = decimals.check(task, conditions)
-        if isinstance(found, Refuted) or task.get("approximate") or not kept_by_machines(*conditions):
+        if task.get("approximate"):
+            return (enclosed.proof(problem_of(task, [exactly(c) for c in conditions], task["solutions"], seed)) if certain(task, found) else None) or found
+        if isinstance(found, Refuted) or not kept_by_machines(*conditions):
             return found
         equations = [exactly(c) for c in conditions]
         if kept_by_machines(*(v for s in task["solutions"] for v in s["values"])):
@@ -123,6 +124,20 @@ def judged(task: dict[str, Any], seed: int) -> Residual:
     return solved(problem_of(task, conditions, task["solutions"], seed))
 
 
+def certain(task: dict[str, Any], found: Residual) -> bool:
+    """Whether nothing speaks against decimal solutions, of a question whose decimals machines hold as they are written, and which lie in the regions
+    that it gives."""
+    return not isinstance(found, Refuted) and kept_by_machines(*task["conditions"]) and all(within_regions(task, s) for s in task["solutions"])
+
+
+def within_regions(task: dict[str, Any], solution: dict[str, Any]) -> bool:
+    values = dict(zip(solution["names"], solution["values"], strict=True))
+    try:
+        return all(evaluate(("LessEqual", low, exactly(values.get(name, name)), high)) is True for name, low, high in task.get("regions") or [])
+    except (Undecided, Refused):
+        return False
+
+
 def without_roots(node: Tree) -> Tree:
     """Without Root[{f, x0}], whose decimal only says which root is meant."""
     if not isinstance(node, tuple):
@@ -132,23 +147,7 @@ def without_roots(node: Tree) -> Tree:
 
 def rounded_solutions(problem: Problem) -> Residual | None:
     """Verified where the decimals are all exact solutions rounded; None where that is not known."""
-    names = problem.unknowns
-    if problem.parameters or problem.assumptions or any(s.conditions or s.integers or s.loose or set(s.values) != set(names) for s in problem.solutions):
-        return None
-    try:
-        algebraic = Algebraic(problem.equations, problem.others, names, problem.domain)
-        true = [] if algebraic.only_real else algebraic.at(ROUNDED_BITS)
-    except (NotAlgebraic, Infinite, TooHard, Undecided):
-        return None
-    left = [one for one in restricted(problem.equations, problem.domain, true) if one.admissible is not False]
-    if not problem.complete or any(not one.admissible for one in left) or not left or len(left) != len(problem.solutions):
-        return None
-    for s in problem.solutions:
-        near = [one for one in left if all(rounds(s.values[name], one.values[name]) for name in names)]
-        if not near:
-            return None
-        left.remove(near[0])
-    return Verified(exact=False, residual=ROUNDED)
+    return Verified(exact=False, residual=ROUNDED) if problem.complete and enclosed.all_near(problem, rounds) else None
 
 
 def problem_of(task: dict[str, Any], conditions: list[Tree], solutions: list[dict[str, Any]], seed: int) -> Problem:

@@ -9,29 +9,34 @@ from flint import acb, arb, fmpq
 
 from .. import budget, closed_sums, tails
 from ..arithmetic import plus as values_plus
+from ..assumptions import Assumptions
 from ..critical import substituted
 from ..evaluation import EMPTY, evaluate
 from ..expanding import expand
 from ..expansion import VARIABLE, Expander
-from ..findings import Open, Refuted, Sampled, Statement, Supported
+from ..findings import Open, Refuted, Residual, Sampled, Statement, Supported, Verified
+from ..hypergeometric import related
 from ..normal import proves_equal
 from ..parameters import Known, conditions_of, named, sampled
 from ..tails import Divergent
-from ..tree import Refused, Tree, arguments, free_symbols, is_call, plus, power, rational, reals, replace, times, walk
+from ..tree import Refused, Tree, arguments, free_symbols, is_call, kept_by_machines, minus, plus, power, rational, reals, replace, times, walk
 from ..univariate import polynomial
 from ..values import NonValue, Undecided, Value, complex_ball, is_number, precision, settled, whole
-from . import identities
+from . import certified_sums, identities
+from .digits_right import all_right
 from .finite import finite_somewhere
-from .integrals import against, diverges
+from .integrals import DIGITS, against, diverges, infinite_number
 from .iterated import separated
 
 BITS = (96, 256)
 STARTS = (5, 7, 10, 14)
 WIDE = 1e-9  # a radius for which terms are added up to the last start
+GOAL, FINE = 1e-12, 1e-22  # radii that are narrow enough
+FINE_BITS = 192
 MAX_PERIOD = 24
 
 
-def check(task: dict[str, Any], seed: int) -> Sampled:
+def check(task: dict[str, Any], seed: int) -> Residual:
     ranges = task["ranges"]
     term, answer = task["term"], task["answer"]
     bound = {r[0] for r in ranges}
@@ -49,7 +54,10 @@ def check(task: dict[str, Any], seed: int) -> Sampled:
         return Refuted(Statement(f"the answer depends on {min(free_symbols(answer) & (bound - outside))}"))
     infinite = [r for r in ranges if any(goes_to_infinity(end) for end in r[1:])]
     if not infinite:
-        return finite(task, seed)
+        found = finite(task, seed)
+        if isinstance(found, Supported) and task.get("approximate") and digits_of_terms(task):
+            return Verified(exact=False, residual=DIGITS)
+        return found
     if any(len(r) != 3 for r in ranges):
         return Open("an infinite index with a step")
     if len(ranges) > 1:
@@ -64,7 +72,74 @@ def check(task: dict[str, Any], seed: int) -> Sampled:
         known = named(values)
         return total(substituted(body, known), fresh, (substituted(low, known), substituted(high, known)), values, task)
 
-    return sampled(names, [answer, low, high], conditions, seed, look)
+    found = sampled(names, [answer, low, high], conditions, seed, look)
+    if not isinstance(found, Supported) or names:
+        return found
+    if task.get("approximate"):
+        close = digits_enclosed(body, fresh, (low, high), task) or digits_of_forms(body, fresh, (low, high), task)
+        return Verified(exact=False, residual=DIGITS) if close else found
+    if reals(answer):
+        return found
+    if infinite_number(answer) and not task.get("product"):
+        return Verified(exact=False)  # it is proved to grow beyond all bounds
+    proved: list[Verified | None] = []
+
+    def prove() -> bool:
+        proved.append(certified_sums.to_infinity(task, body, fresh, low, seed) if isinstance(low, int) and high == "Infinity" else None)
+        return proved[0] is not None
+
+    return (proved[0] if not task.get("product") and not reals(term) and budget.attempted(prove) else None) or found
+
+
+def digits_enclosed(body: Tree, name: str, ends: tuple[Tree, Tree], task: dict[str, Any]) -> bool:
+    """Whether a decimal answer is right to its digits, by a narrower enclosure."""
+    if not reals(task["answer"]) or not kept_by_machines(body):
+        return False
+
+    def look() -> bool:
+        with precision(FINE_BITS):
+            try:
+                true = settled(series_between(body, name, ends, bool(task.get("product")), FINE))
+            except (Undecided, Refused, Divergent, ValueError, ZeroDivisionError, OverflowError):
+                return False
+            return all_right(task["answer"], true, int(task.get("digits") or 0) or None)
+
+    return budget.attempted(look)
+
+
+def digits_of_forms(body: Tree, name: str, ends: tuple[Tree, Tree], task: dict[str, Any]) -> bool:
+    """The same by closed forms of a sum that is proved to converge."""
+    low, high = ends
+    if task.get("product") or not isinstance(low, int) or high != "Infinity" or not reals(task["answer"]) or reals(body):
+        return False
+
+    def look() -> bool:
+        for form in certified_sums.forms(body, name, low):
+            with precision(FINE_BITS):
+                try:
+                    if all_right(task["answer"], evaluate(form), int(task.get("digits") or 0) or None):
+                        return True
+                except (Undecided, Refused):
+                    continue
+        return False
+
+    return budget.attempted(look)
+
+
+def digits_of_terms(task: dict[str, Any]) -> bool:
+    """The same of terms that are added up, or multiplied."""
+    whole_sum: Tree = ("Product" if task.get("product") else "Sum", task["term"], *(("List", *r) for r in task["ranges"]))
+    if free_symbols(whole_sum) or not reals(task["answer"]) or not kept_by_machines(whole_sum):
+        return False
+
+    def look() -> bool:
+        with precision(FINE_BITS):
+            try:
+                return all_right(task["answer"], evaluate(whole_sum), int(task.get("digits") or 0) or None)
+            except (Undecided, Refused):
+                return False
+
+    return budget.attempted(look)
 
 
 def several(task: dict[str, Any], seed: int) -> Sampled:
@@ -112,21 +187,23 @@ def goes_to_infinity(end: Tree) -> bool:
     return end == "Infinity" or (is_call(end, "Times", "DirectedInfinity", "Minus") and "Infinity" in arguments(end))
 
 
-def finite(task: dict[str, Any], seed: int) -> Sampled:
+def finite(task: dict[str, Any], seed: int) -> Residual:
     """A closed form for the sum of a polynomial; else term by term, symbolic ends as whole numbers."""
     ranges, conditions = task["ranges"], list(task.get("assumptions") or [])
-    if not task.get("product") and len(ranges) == 1 and len(ranges[0]) in (2, 3) and not reals(task["term"]):
-        name, low, high = ranges[0] if len(ranges[0]) == 3 else (ranges[0][0], 1, ranges[0][1])
-        found = closed_sums.total(task["term"], name, low, high)
-        if found is not None:
-            conditions += identities.in_range((low, high))
-            return identities.sampled({"claims": [(found, task["answer"])], "assumptions": conditions}, seed)
+    if not task.get("product") and not reals(task["term"]) and (found := closed_sums.iterated(task["term"], ranges)) is not None:
+        outermost = tuple(ranges[0][-2:]) if len(ranges[0]) == 3 else (1, ranges[0][-1])
+        known = identities.check({"claims": [(found, task["answer"])], "assumptions": conditions + identities.in_range(outermost)}, seed)
+        if not isinstance(known, Supported | Open) or len(ranges) > 1:
+            return known
     head = "Product" if task.get("product") else "Sum"
     left: Tree = (head, task["term"], *(("List", *r) for r in ranges))
-    return identities.sampled({"claims": [(left, task["answer"])], "assumptions": conditions}, seed)
+    seen = identities.check({"claims": [(left, task["answer"])], "assumptions": conditions}, seed)
+    if isinstance(seen, Supported | Open) and len(ranges) == 1 and len(ranges[0]) == 3 and not reals(left):
+        return certified_sums.to_symbolic_end(task, (str(ranges[0][0]), ranges[0][1], ranges[0][2])) or seen
+    return seen
 
 
-def indefinite(task: dict[str, Any], seed: int) -> Sampled:
+def indefinite(task: dict[str, Any], seed: int) -> Residual:
     """F(k + 1) - F(k) = f(k), or the quotient for a product, at whole k."""
     if len(task["ranges"]) > 1:
         return Open("several indefinite indices")
@@ -134,7 +211,9 @@ def indefinite(task: dict[str, Any], seed: int) -> Sampled:
     after = replace(answer, name, plus(name, 1))
     step = times(after, power(answer, -1)) if task.get("product") else plus(after, times(-1, answer))
     conditions = [*(task.get("assumptions") or []), ("Element", name, "PositiveIntegers")]
-    return identities.sampled({"claims": [(term, step)], "assumptions": conditions}, seed)
+    if identities.proves([(related(minus(term, step), {name}), 0)], Assumptions(conditions)):
+        return Verified(exact=True)
+    return identities.check({"claims": [(term, step)], "assumptions": conditions}, seed)
 
 
 def total(term: Tree, name: str, ends: tuple[Tree, Tree], values: Known, task: dict[str, Any]) -> Sampled:
@@ -157,24 +236,24 @@ def total(term: Tree, name: str, ends: tuple[Tree, Tree], values: Known, task: d
     return found
 
 
-def series_between(term: Tree, name: str, ends: tuple[Tree, Tree], product: bool) -> acb:
+def series_between(term: Tree, name: str, ends: tuple[Tree, Tree], product: bool, goal: float = GOAL) -> acb:
     low, high = ends
     mirrored = replace(term, name, times(-1, name))
     if goes_to_infinity(low) and low != "Infinity":
         if high == "Infinity":
             try:
-                parts = [from_start(term, name, 1, product), from_start(mirrored, name, 1, product), complex_of(replace(term, name, 0))]
+                parts = [from_start(term, name, 1, product, goal), from_start(mirrored, name, 1, product, goal), complex_of(replace(term, name, 0))]
             except Divergent as proof:
                 raise (Undecided("a product of parts") if product else Divergent(0, proof.why)) from proof
             return parts[0] * parts[1] * parts[2] if product else parts[0] + parts[1] + parts[2]
         end = whole(evaluate(high))
         if end is None:
             raise Undecided("the ends")
-        return from_start(mirrored, name, -end, product)
+        return from_start(mirrored, name, -end, product, goal)
     start = whole(evaluate(low))
     if start is None or high != "Infinity" or abs(start) > 10**6:
         raise Undecided("the ends")
-    return from_start(term, name, start, product)
+    return from_start(term, name, start, product, goal)
 
 
 def complex_of(tree: Tree) -> acb:
@@ -224,18 +303,18 @@ def decided(node: tuple[Tree, ...]) -> Tree:
     return node[2] if holds else node[3] if len(node) > 3 else 0
 
 
-def from_start(term: Tree, name: str, start: int, product: bool) -> acb:
+def from_start(term: Tree, name: str, start: int, product: bool, goal: float = GOAL) -> acb:
     m = period(term, name)
     if m > MAX_PERIOD:
         raise Undecided("a long period")
     if m == 1:
-        return enclosed(term, name, start, product)
+        return enclosed(term, name, start, product, goal)
     parts: list[acb] = []
     try:
         for r in range(m):
             first = -((r - start) // m)  # the least k with m k + r >= start
             part = at_residue(term, name, m, r)
-            parts.append(enclosed(part, name, first, product))
+            parts.append(enclosed(part, name, first, product, goal))
     except Divergent as proof:
         raise Undecided("parts that diverge one by one") from proof
     result = acb(int(product))
@@ -244,7 +323,7 @@ def from_start(term: Tree, name: str, start: int, product: bool) -> acb:
     return result
 
 
-def enclosed(term: Tree, name: str, start: int, product: bool) -> acb:
+def enclosed(term: Tree, name: str, start: int, product: bool, goal: float = GOAL) -> acb:
     """The terms up to a power of 2 one by one, the rest from the expansion."""
     if not product and isinstance(term, int) and term == 0:
         return acb(0)
@@ -255,9 +334,9 @@ def enclosed(term: Tree, name: str, start: int, product: bool) -> acb:
     starts = [start] if start >= 2 ** STARTS[0] else []
     starts += [2**exponent for exponent in STARTS if 2**exponent > start]
     for n in starts:
-        if best is not None and n == 2 ** STARTS[-1] and best.rad() < WIDE:
+        if best is not None and n == 2 ** STARTS[-1] and best.rad() < (WIDE if goal == GOAL else goal):
             break
-        for terms in (4, 12):
+        for terms in (4, 12) if goal == GOAL else (12, 24):
             budget.step()
             try:
                 on = Expander(arb(n), terms)
@@ -274,9 +353,9 @@ def enclosed(term: Tree, name: str, start: int, product: bool) -> acb:
                 continue
             if not tail.is_finite():
                 continue
-            if best is None or tail.rad() < 1e-12 or n == starts[-1]:
+            if best is None or tail.rad() < goal or n == starts[-1]:
                 best = combined(partial(term, name, start, n, product), tail, product)
-            if tail.rad() < 1e-12:
+            if tail.rad() < goal:
                 return best
     if best is None:
         raise problem
