@@ -136,9 +136,8 @@ func TestTimingAsDocumented(t *testing.T) {
 			fmt.Sprintf("silent for %d beats", intervals(timing.Lease())),
 		},
 		"outages.md": {
-			fmt.Sprintf("go on for %d silent beats (%v)", intervals(timing.KillAfter()), timing.KillAfter()),
-			fmt.Sprintf("%d beats (%v) after the last one", intervals(timing.Lease()), timing.Lease()),
-			fmt.Sprintf("its lease ends (%d beats, %v)", intervals(timing.Lease()), timing.Lease()),
+			fmt.Sprintf("jobs go on for %d silent beats", intervals(timing.KillAfter())),
+			fmt.Sprintf("the others, after %d silent beats; itself, after %d", intervals(timing.Lease()), intervals(timing.KillAfter())),
 		},
 		"glossary.md":  {fmt.Sprintf("after its last beat: %d intervals", intervals(timing.Lease()))},
 		"operating.md": {fmt.Sprintf("every %v", timing.Interval)},
