@@ -7,16 +7,16 @@ import (
 	"net/http"
 	"strconv"
 	"sync"
-	"time"
 
 	"reckon/internal/httpkit"
 	"reckon/internal/lifecycle"
+	"reckon/internal/supervision"
 	"reckon/projections/engine"
 )
 
 // Health is what /readyz asks.
 type Health struct {
-	// Dependencies are asked all at once; each has healthTimeout.
+	// Dependencies are asked all at once; each has supervision.ReadinessLooks.
 	Dependencies []Dependency
 	// IsAway tells whether the error of a check means that the dependency cannot be reached.
 	IsAway      func(error) bool
@@ -74,8 +74,6 @@ type Wall struct {
 	Detail  string `json:"detail,omitempty" doc:"How it is enforced; left out when there is nothing to say"`
 }
 
-const healthTimeout = 2 * time.Second
-
 type healthzOutput struct {
 	Body struct {
 		Status  string `json:"status" enum:"ok" doc:"Always ok"`
@@ -129,7 +127,7 @@ func (s Services) readyz(ctx context.Context, _ *struct{}) (*readyzOutput, error
 }
 
 func retryAfter() string {
-	return strconv.FormatInt(httpkit.WholeSeconds(healthTimeout), 10)
+	return strconv.FormatInt(httpkit.WholeSeconds(supervision.ReadinessLooks), 10)
 }
 
 // ServeReadiness answers as GET /readyz does, for processes that serve no API.
@@ -141,6 +139,17 @@ func (h Health) ServeReadiness(w http.ResponseWriter, r *http.Request) {
 		w.WriteHeader(http.StatusServiceUnavailable)
 	}
 	_ = json.NewEncoder(w).Encode(body) // whoever asked has gone
+}
+
+// ServeStarting answers as GET /readyz does in a process that is being started; detail says what it does, to anyone.
+func ServeStarting(w http.ResponseWriter, detail string) {
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("Retry-After", retryAfter())
+	w.WriteHeader(http.StatusServiceUnavailable)
+	_ = json.NewEncoder(w).Encode(readiness{ // whoever asked has gone
+		Dependencies: []dependencyHealth{{Name: "start", Detail: detail}},
+		Projections:  []ProjectionHealth{}, Parts: []PartHealth{}, EngineWalls: []Wall{},
+	})
 }
 
 // Summary is what metrics have of readiness: whether all is well, and which dependency and which part is.
@@ -161,9 +170,9 @@ func (h Health) Summarise(ctx context.Context) Summary {
 	return s
 }
 
-// look asks everything at once, for at most healthTimeout: what one waits for is not taken for a silence of the next.
+// look asks everything at once, for at most supervision.ReadinessLooks: what one waits for is not taken for a silence of the next.
 func (h Health) look(ctx context.Context) readiness {
-	ctx, cancel := context.WithTimeout(ctx, healthTimeout)
+	ctx, cancel := context.WithTimeout(ctx, supervision.ReadinessLooks)
 	defer cancel()
 	body := readiness{Ready: true, Projections: []ProjectionHealth{}, Parts: []PartHealth{}, EngineWalls: []Wall{}}
 	var (

@@ -68,7 +68,7 @@ var allowed = map[string][]string{
 	"internal/access":      {"domain/scope"},
 	"internal/auth":        {"domain/account", "domain/event", "domain/grant", "domain/scope", "domain/token", "internal/access", "internal/httpkit"},
 	"internal/blobs":       {"domain/event", "internal/disk"},
-	"internal/config":      {"domain/account", "internal/blobs"},
+	"internal/config":      {"domain/account", "internal/blobs", "internal/supervision"},
 	"internal/database":    {"internal/private"},
 	"internal/httpkit":     {"domain/event", "internal/access", "internal/database", "internal/httpserver", "internal/ratelimit", "internal/tracing"}, // database: what of it a request may wait for
 	"internal/httpserver":  {"internal/openfiles"},
@@ -86,6 +86,7 @@ var allowed = map[string][]string{
 	"internal/private":     {"internal/disk"},
 	"internal/progress":    {},
 	"internal/ratelimit":   {},
+	"internal/supervision": {},
 	"internal/supplychain": {},
 	"internal/telemetry":   {},
 	"internal/tracing":     {},

@@ -156,7 +156,7 @@ func keepEqual(t *testing.T, path, open, want, end string) {
 		return
 	}
 	if !*update {
-		t.Fatalf("%s is not what the calls say: go test ./test -run TestSweepsPage -update", path)
+		t.Fatalf("%s is not what the code says: make generate", path)
 	}
 	if err := os.WriteFile(path, []byte(want), 0o644); err != nil { //nolint:gosec // files of the repository are for everybody
 		t.Fatal(err)

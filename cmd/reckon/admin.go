@@ -54,14 +54,21 @@ func (s *service) makeAdmin(ctx context.Context) error {
 	})
 	mux.HandleFunc("POST /keys/rotate", s.rotateKey)
 	mux.HandleFunc("POST /local-session", s.serveLocalSession)
-	s.addAdmin("admin socket", mux, listener)
+	s.life.Add(httpPart("admin socket", httpserver.New(mux, httpserver.ProcessLimits(), s.logger), listener))
+	s.life.Add(s.starting.watchers(s.observationRoutes()))
+	return nil
+}
+
+// makeAdminListener serves those who watch the process on a port if asked to, from its first moment to its last.
+func (s *service) makeAdminListener(ctx context.Context) error {
 	if s.config.AdminListen == "" {
 		return nil
 	}
-	if listener, err = (&net.ListenConfig{}).Listen(ctx, "tcp", s.config.AdminListen); err != nil {
+	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", s.config.AdminListen)
+	if err != nil {
 		return fmt.Errorf("admin listener (--admin-listen): %w", err)
 	}
-	s.addAdmin("admin listener", guardAdmin(s.observationRoutes(), s.config.AdminListen, s.config.AdminToken), listener)
+	s.life.Add(servedAtOnce(ctx, "admin listener", httpserver.New(guardAdmin(s.starting, s.config.AdminListen, s.config.AdminToken), httpserver.ProcessLimits(), s.logger), listener))
 	return nil
 }
 
@@ -85,11 +92,12 @@ func (s *service) observationRoutes() *http.ServeMux {
 	return observation(s.metrics, s.health().ServeReadiness)
 }
 
-// observation serves metrics, readiness and profiles of a process.
+// observation serves metrics, readiness, life and profiles of a process.
 func observation(metrics *telemetry.Metrics, readiness http.HandlerFunc) *http.ServeMux {
 	mux := http.NewServeMux()
 	mux.Handle("GET /metrics", metrics.Handler())
 	mux.HandleFunc("GET /readyz", readiness)
+	mux.HandleFunc("GET /livez", serveLife)
 	mux.HandleFunc("GET /debug/pprof/", pprof.Index)
 	mux.HandleFunc("GET /debug/pprof/profile", pprof.Profile)
 	return mux
@@ -107,7 +115,7 @@ func guardAdmin(next http.Handler, address, token string) http.Handler {
 		switch {
 		case !ownHost(r.Host, own):
 			http.Error(w, "this is not the host of that name", http.StatusMisdirectedRequest)
-		case r.URL.Path == "/readyz": // anybody may read it, as on the API: balancers and supervisors have no token
+		case r.URL.Path == "/readyz", r.URL.Path == "/livez": // anybody may read them, as on the API: balancers and supervisors have no token
 			next.ServeHTTP(w, r)
 		case !bearer || subtle.ConstantTimeCompare(got[:], want[:]) != 1:
 			w.Header().Set("WWW-Authenticate", `Bearer realm="reckon admin"`)
@@ -142,10 +150,6 @@ func (s *service) claimSocket(ctx context.Context, path string) error {
 		return os.Remove(path)
 	}
 	return fmt.Errorf("admin socket: cannot tell whether another server uses the data folder %s: %w", s.config.Data, err)
-}
-
-func (s *service) addAdmin(name string, handler http.Handler, listener net.Listener) {
-	s.life.Add(httpPart(name, httpserver.New(handler, httpserver.ProcessLimits(), s.logger), listener))
 }
 
 // askServer sends a request to the server that runs on a data folder and decodes its JSON

@@ -18,11 +18,9 @@ import (
 	"reckon/internal/config"
 	"reckon/internal/httpserver"
 	"reckon/internal/private"
+	"reckon/internal/supervision"
 	"reckon/internal/telemetry"
 )
-
-// nodeCloseTimeout is how long calls in flight may take when the node is told to stop, or ends over damage.
-const nodeCloseTimeout = 10 * time.Second
 
 // nodeCmd runs the event store alone.
 type nodeCmd struct {
@@ -35,7 +33,7 @@ type nodeCmd struct {
 	TLSKey            string   `name:"tls-key" help:"Key of --tls-certificate in PEM." env:"RECKON_NODE_TLS_KEY" placeholder:"FILE" and:"tls"`
 	TLSNames          []string `name:"tls-name" help:"Name or address by which clients reach the node, for the certificate that it makes; beside localhost, this machine's name and --listen." env:"RECKON_NODE_TLS_NAMES" placeholder:"NAME"`
 	AdminPasswordFile string   `help:"File whose first line is the password of admin when the first start makes it." env:"RECKON_NODE_ADMIN_PASSWORD_FILE" placeholder:"FILE"`
-	AdminListen       string   `help:"Address at which /metrics, /readyz and profiles are served, to who has the token of RECKON_ADMIN_TOKEN (at least 16 characters); /readyz to anybody." env:"RECKON_NODE_ADMIN_LISTEN" placeholder:"HOST:PORT"`
+	AdminListen       string   `help:"Address at which /metrics and profiles are served, to who has the token of RECKON_ADMIN_TOKEN (at least 16 characters), and /livez and /readyz to anybody." env:"RECKON_NODE_ADMIN_LISTEN" placeholder:"HOST:PORT"`
 	OpsPasswordFile   string   `help:"The same for ops." env:"RECKON_NODE_OPS_PASSWORD_FILE" placeholder:"FILE"`
 
 	ScavengeEvery time.Duration `help:"Take the payloads of truncated, expired and deleted events out of the files this often, such as 24h; 0 for never, which is also done by reckon node scavenge." env:"RECKON_NODE_SCAVENGE_EVERY" placeholder:"DURATION"`
@@ -99,7 +97,7 @@ func (c *nodeCmd) Run() error {
 		}
 	}
 	stop() // a second signal ends the process at once
-	closeCtx, cancel := context.WithTimeout(context.Background(), nodeCloseTimeout)
+	closeCtx, cancel := context.WithTimeout(context.Background(), supervision.NodeEnds)
 	defer cancel()
 	closed := n.Close(closeCtx)
 	if failed != nil {

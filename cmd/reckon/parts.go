@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"log/slog"
 	"slices"
 	"time"
 
@@ -54,7 +53,7 @@ func openLog(ctx context.Context, p process) (*eventLog, error) {
 		l.connection, l.node = n.ConnectionString(), n
 		measureNode(n, p.metrics)
 	}
-	answered := sayWaiting(ctx, p.logger, eventstore.Redacted(l.connection), logSilence)
+	answered := sayWaiting(ctx, p, "the event log", func() string { return "no answer from " + eventstore.Redacted(l.connection) })
 	defer answered()
 	store, err := eventstore.Connect(ctx, eventstore.Config{Connection: l.connection, Insecure: p.config.InsecureEventstore, Catalogue: domain.Catalogue(), Logger: p.logger, Observe: observeAppends(p.metrics)})
 	if err != nil {
@@ -64,29 +63,6 @@ func openLog(ctx context.Context, p process) (*eventLog, error) {
 	p.life.Add(lifecycle.Part{Name: "name of the log", RunOnce: true, Run: store.AwaitMove})
 	l.store = store
 	return l, nil
-}
-
-// logSilence is how often a server that starts says that it waits for its log.
-const logSilence = 5 * time.Second
-
-// sayWaiting logs at each interval that the log does not answer, until answered is called: a server waits for its log for as long as it
-// takes, and listens to nobody meanwhile.
-func sayWaiting(ctx context.Context, logger *slog.Logger, address string, each time.Duration) (answered func()) {
-	ctx, answered = context.WithCancel(ctx)
-	begun, ticker := time.Now(), time.NewTicker(each)
-	go func() {
-		defer ticker.Stop()
-		for {
-			select {
-			case <-ctx.Done():
-				return
-			case <-ticker.C:
-				logger.WarnContext(ctx, "waiting for the event log, which does not answer: is its server away, or its address mistyped? Nothing is served before it answers",
-					"address", address, "waited", time.Since(begun).Round(time.Second))
-			}
-		}
-	}()
-	return answered
 }
 
 // Ready returns an error when the log does not answer, or takes no more appends.
@@ -152,7 +128,7 @@ func openStores(ctx context.Context, p process, log *eventLog) (*stores, error) 
 	if err != nil {
 		return nil, err
 	}
-	content, err := awaiting(ctx, p.logger, "the store of blobs", func(ctx context.Context) (blobs.Store, error) { return openBlobs(ctx, address, p.logger) })
+	content, err := awaiting(ctx, p, "the store of blobs", func(ctx context.Context) (blobs.Store, error) { return openBlobs(ctx, address, p.logger) })
 	if err != nil {
 		return nil, err
 	}
@@ -160,11 +136,11 @@ func openStores(ctx context.Context, p process, log *eventLog) (*stores, error) 
 	if err != nil {
 		return nil, err
 	}
-	named, err := awaiting(ctx, p.logger, "the event log", log.store.Identity)
+	named, err := awaiting(ctx, p, "the event log", log.store.Identity)
 	if err != nil {
 		return nil, err
 	}
-	if err := awaitingDone(ctx, p.logger, "the store of blobs", func(ctx context.Context) error { return content.UsedBy(ctx, named.Origin) }); err != nil {
+	if err := awaitingDone(ctx, p, "the store of blobs", func(ctx context.Context) error { return content.UsedBy(ctx, named.Origin) }); err != nil {
 		return nil, err
 	}
 	states, err := statefiles.Open(stateFolder, statefiles.Limits{
@@ -175,7 +151,7 @@ func openStores(ctx context.Context, p process, log *eventLog) (*stores, error) 
 	}
 	p.life.Add(lifecycle.Part{Name: "files of state vectors", Run: states.Run})
 	where := identity.Where{Address: p.config.Identity, Schema: p.config.IdentitySchema, Logger: p.logger}
-	people, err := awaitingWith(ctx, p.logger, "the database of identities", identity.Open, where)
+	people, err := awaitingWith(ctx, p, "the database of identities", identity.Open, where)
 	if err != nil {
 		return nil, err
 	}
@@ -197,28 +173,28 @@ type readSide struct {
 
 func openReadSide(ctx context.Context, p process, log *eventLog, s *stores) (*readSide, error) {
 	const database = "the database of read models"
-	db, err := awaitingWith(ctx, p.logger, database, projections.Open, p.config.Database)
+	db, err := awaitingWith(ctx, p, database, projections.Open, p.config.Database)
 	if err != nil {
 		return nil, err
 	}
 	p.life.Add(lifecycle.Part{Name: "database of read models", Stop: func(context.Context) error { return db.Close() }})
 	r := &readSide{db: db, models: projections.New(db, s.blobs)}
-	r.reactionState, err = awaitingWith(ctx, p.logger, database, projections.NewReactionState, db)
+	r.reactionState, err = awaitingWith(ctx, p, database, projections.NewReactionState, db)
 	if err != nil {
 		return nil, err
 	}
 	if p.config.Has(config.RoleProject) {
-		if err := awaitingDone(ctx, p.logger, database, func(ctx context.Context) error { return r.dropFormer(ctx, p, log) }); err != nil {
+		if err := awaitingDone(ctx, p, database, func(ctx context.Context) error { return r.dropFormer(ctx, p, log) }); err != nil {
 			return nil, err
 		}
 	}
-	r.projector, err = awaiting(ctx, p.logger, database, func(ctx context.Context) (*projecting.Engine, error) {
+	r.projector, err = awaiting(ctx, p, database, func(ctx context.Context) (*projecting.Engine, error) {
 		return projecting.New(ctx, projecting.Config{DB: db, Log: log.store, Logger: p.logger, Process: processName(p.id), Tracer: p.tracer}, r.models.All()...)
 	})
 	if err != nil {
 		return nil, err
 	}
-	if err := awaitingDone(ctx, p.logger, database, r.models.Queue.CreateProposalsTable); err != nil {
+	if err := awaitingDone(ctx, p, database, r.models.Queue.CreateProposalsTable); err != nil {
 		return nil, err
 	}
 	run := r.projector.Watch

@@ -150,10 +150,10 @@ func printStatus(list []projecting.Status) error {
 
 func formatETA(s projecting.Status) string {
 	switch {
-	case s.Lag == 0:
-		return "-"
 	case s.ETA < 0:
 		return "unknown"
+	case s.Lag == 0:
+		return "-"
 	}
 	return time.Duration(s.ETA * float64(time.Second)).Round(time.Second).String()
 }

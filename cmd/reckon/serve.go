@@ -13,16 +13,10 @@ import (
 	"reckon/internal/config"
 	"reckon/internal/private"
 	"reckon/internal/progress"
+	"reckon/internal/supervision"
 	"reckon/internal/telemetry"
 	"reckon/internal/tracing"
 	"reckon/runners/engine"
-)
-
-const (
-	// shutdownTimeout is how long an orderly end may take, beside the time that work in progress gets.
-	shutdownTimeout = 15 * time.Second
-	// publishTimeout is what an evaluation in progress gets beside the wait for a worker and its budget.
-	publishTimeout = 5 * time.Second
 )
 
 type serveCmd struct {
@@ -115,10 +109,10 @@ func (s *service) whilePartsRun(ctx context.Context, work func(context.Context) 
 // drainAndStop lets requests and jobs end, or hands them back, while everything still
 // runs; then it stops the parts.
 func (s *service) drainAndStop(ctx context.Context) error {
-	draining, drained := context.WithTimeout(ctx, s.config.UnreadyFor()+max(shutdownTimeout, s.config.Grace, s.longestEvaluation()))
+	draining, drained := context.WithTimeout(ctx, supervision.Drain(s.config.UnreadyFor(), s.config.Grace, s.longestEvaluation()))
 	s.life.Drain(draining)
 	drained()
-	stopping, stopped := context.WithTimeout(ctx, shutdownTimeout)
+	stopping, stopped := context.WithTimeout(ctx, supervision.PartsEnd)
 	defer stopped()
 	return s.life.Stop(stopping)
 }
@@ -126,7 +120,7 @@ func (s *service) drainAndStop(ctx context.Context) error {
 // longestEvaluation is how long the evaluation of a request that has just come may take.
 func (s *service) longestEvaluation() (longest time.Duration) {
 	for _, p := range s.plans {
-		longest = max(longest, s.config.QueueWait+p.EvaluationBudget()+publishTimeout)
+		longest = max(longest, supervision.Evaluation(s.config.QueueWait, p.EvaluationBudget()))
 	}
 	return longest
 }

@@ -13,6 +13,7 @@ import (
 	"reckon/internal/config"
 	"reckon/internal/lifecycle"
 	"reckon/internal/private"
+	"reckon/internal/supervision"
 	"reckon/internal/telemetry"
 	"reckon/internal/tracing"
 	"reckon/readapi"
@@ -35,6 +36,8 @@ type process struct {
 	metrics *telemetry.Metrics
 	life    *lifecycle.Lifecycle // each part adds itself once it is made
 	tracer  *tracing.Tracer      // nil while no traces are exported
+
+	starting *starting
 }
 
 // evaluates reports whether the process has an engine, and so seals receipts.
@@ -78,10 +81,11 @@ func assemble(ctx context.Context, c config.Serve, logger *slog.Logger) (*servic
 	}
 	s := &service{process: process{
 		config: c, logger: logger, id: cluster.NewProcessID(c.Eventstore == config.EmbeddedLog), plans: plans, metrics: telemetry.NewMetrics(buildRevision()), life: lifecycle.New(logger),
+		starting: new(starting),
 	}, outages: readapi.NewOutages(logger, time.Now), ready: make(chan struct{})}
 	s.metrics.MeasureServer(domain.Catalogue().Names(), appendResults)
 	if err := s.makeParts(ctx); err != nil {
-		bounded, done := context.WithTimeout(context.WithoutCancel(ctx), shutdownTimeout)
+		bounded, done := context.WithTimeout(context.WithoutCancel(ctx), supervision.PartsEnd)
 		defer done()
 		return nil, errors.Join(err, s.life.Stop(bounded))
 	}
@@ -91,6 +95,9 @@ func assemble(ctx context.Context, c config.Serve, logger *slog.Logger) (*servic
 // makeParts makes the parts in order; each needs those before it.
 func (s *service) makeParts(ctx context.Context) (err error) {
 	if err = s.claimFolder(ctx); err != nil {
+		return err
+	}
+	if err = s.makeAdminListener(ctx); err != nil {
 		return err
 	}
 	if err = s.startTraces(ctx); err != nil {

@@ -6,7 +6,6 @@ import (
 	"go/ast"
 	"go/parser"
 	"go/token"
-	"log/slog"
 	"maps"
 	"net/http"
 	"os"
@@ -16,7 +15,6 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
 	"github.com/alecthomas/kong"
 
@@ -446,25 +444,3 @@ func TestCommandsTakeTurns(t *testing.T) {
 	}
 	group.Wait()
 }
-
-// TestAServerSaysThatItWaits: one whose log does not answer says so, and for which address, without its password.
-func TestAServerSaysThatItWaits(t *testing.T) {
-	t.Parallel()
-	said := make(chan string, 1)
-	logger := slog.New(slog.NewTextHandler(writerFunc(func(line []byte) (int, error) {
-		select {
-		case said <- string(line):
-		default:
-		}
-		return len(line), nil
-	}), nil))
-	answered := sayWaiting(t.Context(), logger, "unix:/nowhere/node.sock", time.Millisecond)
-	defer answered()
-	if line := <-said; !strings.Contains(line, "waiting for the event log") || !strings.Contains(line, "/nowhere/node.sock") {
-		t.Error(line)
-	}
-}
-
-type writerFunc func([]byte) (int, error)
-
-func (f writerFunc) Write(b []byte) (int, error) { return f(b) }

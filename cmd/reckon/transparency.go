@@ -62,7 +62,7 @@ func (s *service) origin(ctx context.Context) (string, error) {
 	if public, err := url.Parse(s.config.PublicURL); err == nil && public.Host != "" {
 		return public.Host + readapi.TilesPath, nil
 	}
-	named, err := awaiting(ctx, s.logger, "the event log", s.log.store.Identity)
+	named, err := awaiting(ctx, s.process, "the event log", s.log.store.Identity)
 	if err != nil {
 		return "", fmt.Errorf("name of the transparency log: %w", err)
 	}

@@ -43,7 +43,7 @@ func TestAStartWaitsForWhatMayComeBack(t *testing.T) {
 	}
 	synctest.Test(t, func(t *testing.T) {
 		var said bytes.Buffer
-		logger := slog.New(slog.NewTextHandler(&said, nil))
+		p := process{logger: slog.New(slog.NewTextHandler(&said, nil)), starting: new(starting)}
 		begun := time.Now()
 		open := func(context.Context) (string, error) {
 			if time.Since(begun) < time.Minute {
@@ -51,19 +51,30 @@ func TestAStartWaitsForWhatMayComeBack(t *testing.T) {
 			}
 			return "opened", nil
 		}
-		if got, err := awaiting(t.Context(), logger, "the database", open); err != nil || got != "opened" {
+		if got, err := awaiting(t.Context(), p, "the database", open); err != nil || got != "opened" {
 			t.Errorf("%q, %v", got, err)
 		}
+		synctest.Wait()
 		if n := strings.Count(said.String(), `part="the database"`); n < 6 || n > 12 {
 			t.Errorf("said %d times in a minute:\n%s", n, said.String())
 		}
+		said.Reset()
+		silent, giveUp := context.WithTimeout(t.Context(), time.Minute)
+		defer giveUp()
+		if _, err := awaiting(silent, p, "the bucket", func(ctx context.Context) (string, error) { <-ctx.Done(); return "", ctx.Err() }); err == nil {
+			t.Error("opened what says nothing")
+		}
+		synctest.Wait()
+		if n := strings.Count(said.String(), `part="the bucket"`); n < 10 || n > 12 {
+			t.Errorf("of a part that says nothing it said %d times in a minute:\n%s", n, said.String())
+		}
 		refused := away(&pgconn.PgError{Code: "28P01"})
-		if _, err := awaiting(t.Context(), logger, "the database", func(context.Context) (string, error) { return "", refused }); !errors.Is(err, refused) {
+		if _, err := awaiting(t.Context(), p, "the database", func(context.Context) (string, error) { return "", refused }); !errors.Is(err, refused) {
 			t.Errorf("refused: %v", err)
 		}
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
-		if _, err := awaiting(ctx, logger, "the database", func(context.Context) (string, error) { return "", away(errors.New("x")) }); err == nil {
+		if _, err := awaiting(ctx, p, "the database", func(context.Context) (string, error) { return "", away(errors.New("x")) }); err == nil {
 			t.Error("told to end, and opened")
 		}
 	})

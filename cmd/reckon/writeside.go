@@ -31,7 +31,7 @@ func newWriteSide(ctx context.Context, p process, log *eventLog, s *stores) (*wr
 	w := &writeSide{jobs: &commands.Jobs{Store: log.store, Runs: commands.NewRunIDs(log.store, p.id), Blobs: s.blobs}}
 	if p.evaluates() {
 		var err error
-		w.signing, err = awaiting(ctx, p.logger, "the event log", func(ctx context.Context) (*signing, error) { return openSigning(ctx, p, log.store) })
+		w.signing, err = awaiting(ctx, p, "the event log", func(ctx context.Context) (*signing, error) { return openSigning(ctx, p, log.store) })
 		if err != nil {
 			return nil, err
 		}

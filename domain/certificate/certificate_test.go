@@ -117,7 +117,7 @@ func TestSentences(t *testing.T) {
 		{certificate.Verified, certificate.Findings{Declarations: named, Kernels: []certificate.Kernel{accepts("reckon"), accepts("plain"), {Name: "program x", Answer: certificate.Undecided, Reason: &why}}},
 			"Verified: the kernels reckon and plain (program x has no opinion) accept a; no axioms are used."},
 		{certificate.Verified, certificate.Findings{Declarations: named, Own: &certificate.Own{Count: 12_040, Omitted: 11_840, Definitions: make([]certificate.OwnDefinition, 200)}},
-			"Verified: the kernel accepts a; no axioms are used; what it says rests on 12040 definitions of the export's own, printed under own_definitions (the nearest 200; the SHA-256 there is of all)."},
+			"Verified: the kernel accepts a; no axioms are used; what it says rests on 12040 definitions of the export's own, listed under own_definitions (the nearest 200; the SHA-256 there is of all)."},
 		{certificate.Inconclusive, certificate.Findings{Reason: why, Kernels: []certificate.Kernel{accepts("reckon"), refuses}},
 			"Inconclusive: the kernels disagree, which is no verdict on the proof, and the operator is told: why."},
 		{certificate.Inconclusive, certificate.Findings{Reason: why}, "Inconclusive: the check did not finish, which is no verdict on the proof: why."},

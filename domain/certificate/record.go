@@ -125,7 +125,7 @@ func (i Issued) Sentence() string {
 		}
 		own := ""
 		if f.Own != nil && f.Own.Count > 0 {
-			own = fmt.Sprintf("; what it says rests on %d definitions of the export's own, printed under own_definitions", f.Own.Count)
+			own = fmt.Sprintf("; what it says rests on %d definitions of the export's own, listed under own_definitions", f.Own.Count)
 			if f.Own.Omitted > 0 {
 				own += fmt.Sprintf(" (the nearest %d; the SHA-256 there is of all)", len(f.Own.Definitions))
 			}

@@ -89,7 +89,7 @@ func sendAppend(ctx context.Context, conn *grpc.ClientConn, stream string, messa
 // process of its own, whose memory stays near the budget.
 func TestLargeMessagesOfManyShareTheMemory(t *testing.T) {
 	t.Parallel()
-	const limitBytes = 1 << 30                                  // a budget of 256 MiB, and garbage
+	const limitBytes = memoryFactor << 30                       // a budget of 256 MiB, and garbage
 	clients := sweep.Size(t, "RECKON_LARGE_MESSAGES", 100, 200) // 100 of 16 MiB are more than limitBytes
 	c := startChild(t, t.TempDir())
 	u, err := url.Parse(c.connection)

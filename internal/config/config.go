@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"github.com/alecthomas/kong"
+
+	"reckon/internal/supervision"
 )
 
 // Role is one kind of work that a process does (--roles).
@@ -51,7 +53,7 @@ type Serve struct {
 	Installation
 
 	Listen      string `help:"Address of the API." default:"127.0.0.1:8080"`
-	AdminListen string `help:"Address at which /metrics and profiles are served too, to who has the --admin-token; empty for the socket in the data folder only." placeholder:"HOST:PORT"`
+	AdminListen string `help:"Address at which /metrics and profiles are served too, to who has the --admin-token, and /livez and /readyz to anybody; empty for the socket in the data folder only." placeholder:"HOST:PORT"`
 	AdminToken  string `help:"What clients of --admin-listen must send as Authorization: Bearer (better given as RECKON_ADMIN_TOKEN)." placeholder:"TOKEN"`
 
 	Roles []Role `help:"What this process does." default:"api,project,run,react" enum:"api,project,run,react"`
@@ -145,9 +147,6 @@ func (s *Serve) Validate() error {
 	return c.err()
 }
 
-// unreadyGrace is long enough for a load balancer that asks /readyz every second or two.
-const unreadyGrace = 5 * time.Second
-
 // UnreadyFor returns UnreadyGrace or its default: a process with an embedded log is the only
 // one of its installation, so that no other could be sent the requests.
 func (s *Serve) UnreadyFor() time.Duration {
@@ -157,7 +156,7 @@ func (s *Serve) UnreadyFor() time.Duration {
 	case s.Eventstore == EmbeddedLog:
 		return 0
 	}
-	return unreadyGrace
+	return supervision.AnswersUnready
 }
 
 // EngineFolder returns the folder of the engine's environment: Engine, or engine in Data.

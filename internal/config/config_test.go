@@ -13,6 +13,7 @@ import (
 	"reckon/domain/account"
 	"reckon/internal/config"
 	"reckon/internal/statefiles"
+	"reckon/internal/supervision"
 )
 
 // parse runs the command line the way the binary does.
@@ -46,7 +47,7 @@ func TestDefaults(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if s.Listen != "127.0.0.1:8080" || s.Eventstore != "embedded" || !s.Has(config.RoleRun) || s.QueueWait != 10*time.Second || s.Log.Level != "info" {
+	if s.Listen != "127.0.0.1:8080" || s.Eventstore != "embedded" || !s.Has(config.RoleRun) || s.QueueWait != supervision.WorkerWait || s.Grace != supervision.JobsEnd || s.Log.Level != "info" {
 		t.Errorf("%+v", s)
 	}
 	if s.StateAge != statefiles.DefaultAge || int64(s.StateSpaceAccount)<<20 != statefiles.DefaultAccountBytes || int64(s.StateSpace)<<20 != statefiles.DefaultTotalBytes {

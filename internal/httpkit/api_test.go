@@ -111,6 +111,11 @@ func serve(t *testing.T, settings httpkit.Settings) *httptest.Server {
 			case "run":
 				return nil, httpkit.BudgetExhausted.Problem("over").WithRun(12)
 			}
+			for _, kind := range httpkit.Kinds() {
+				if kind.Code == in.ID {
+					return nil, kind.Problem("as the test says")
+				}
+			}
 			return nil, errors.New("secret detail")
 		})
 	httpkit.Handle(api, httpkit.Route{Method: http.MethodGet, Path: "/public", ID: "public", Tag: "test", PublicFor: 300 * time.Second},
@@ -746,10 +751,17 @@ func TestForwardedHeadersOfStrangers(t *testing.T) {
 	}
 }
 
-// TestOneRequestTooManyIsNoError: whoever asks a lot cannot fill the log; what is wrong with the service is in it, at the level of who mends it.
-func TestOneRequestTooManyIsNoError(t *testing.T) {
+// TestLevelsOfProblems: whoever asks a lot, or has no elaboration here, cannot fill the log; what is wrong with the service is in it, at the level of
+// who mends it. Nothing but the service's own fault is an error.
+func TestLevelsOfProblems(t *testing.T) {
 	t.Parallel()
-	for id, level := range map[string]string{"saturated": "", "unavailable": "WARN", "other": "ERROR"} {
+	levels := map[string]string{httpkit.Internal.Code: "ERROR", httpkit.Unavailable.Code: "WARN", httpkit.NoElaboration.Code: "INFO", "other": "ERROR"}
+	for _, kind := range httpkit.Kinds() {
+		if _, given := levels[kind.Code]; !given {
+			levels[kind.Code] = "" // no line
+		}
+	}
+	for id, level := range levels {
 		var log bytes.Buffer
 		server := serve(t, httpkit.Settings{Logger: slog.New(slog.NewTextHandler(&log, nil))})
 		ask(t, server, http.MethodGet, "/fail/"+id, "")
@@ -838,7 +850,8 @@ func exchange(t *testing.T, server *httptest.Server, request string) answer {
 // TestWhatNetHTTPRefusesIsAProblem: requests that no handler sees are answered as all others are.
 func TestWhatNetHTTPRefusesIsAProblem(t *testing.T) {
 	t.Parallel()
-	server := serve(t, httpkit.Settings{})
+	var log bytes.Buffer
+	server := serve(t, httpkit.Settings{Logger: slog.New(slog.NewTextHandler(&log, nil))})
 	const get, host, post = "GET /items/a HTTP/1.1\r\n", "Host: x\r\n", "POST /echo HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n"
 	for name, c := range map[string]struct {
 		request string
@@ -858,6 +871,7 @@ func TestWhatNetHTTPRefusesIsAProblem(t *testing.T) {
 		"bad method":              {"G(T / HTTP/1.1\r\n" + host + "\r\n", httpkit.MalformedRequest, ""},
 		"HTTP/2.0":                {"GET / HTTP/2.0\r\n" + host + "\r\n", httpkit.UnsupportedHTTP, ""},
 		"Transfer-Encoding: gzip": {post + "Transfer-Encoding: gzip\r\n\r\n", httpkit.UnknownCoding, ""},
+		"xchunked":                {post + "Transfer-Encoding: xchunked\r\n\r\n", httpkit.UnknownCoding, ""},
 		"large headers":           {get + host + "X: " + strings.Repeat("x", 80<<10) + "\r\n\r\n", httpkit.HeadersTooLarge, "65536"},
 		"two Content-Lengths":     {post + "Content-Length: 2\r\nContent-Length: 3\r\n\r\n{}", httpkit.AmbiguousRequest, "twice"},
 		"a list of them":          {post + "Content-Length: 2, 2\r\n\r\n{}", httpkit.AmbiguousRequest, "one decimal number"},
@@ -888,6 +902,10 @@ func TestWhatNetHTTPRefusesIsAProblem(t *testing.T) {
 	}
 	if a := exchange(t, server, "HEAD /% HTTP/1.1\r\nHost: x\r\n\r\n"); a.status != http.StatusBadRequest || a.body != "" {
 		t.Errorf("%d %q", a.status, a.body)
+	}
+	server.Close()
+	if log.Len() > 0 { // whatever a stranger sends
+		t.Errorf("logged: %s", &log)
 	}
 }
 

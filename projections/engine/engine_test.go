@@ -158,8 +158,12 @@ func (f *fixture) phase(e *engine.Engine, want engine.Phase) string {
 		if err != nil {
 			f.t.Fatal(err)
 		}
-		reason = list[0].Reason
-		return list[0].Phase == want
+		s := list[0]
+		if s.Phase == engine.Halted && (s.Percent >= 100 || s.ETA != -1) {
+			f.t.Errorf("a halted projection is shown as done, or on its way: %+v", s)
+		}
+		reason = s.Reason
+		return s.Phase == want
 	})
 	return reason
 }

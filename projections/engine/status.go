@@ -153,14 +153,18 @@ func (w *worker) status(head event.Position) Status {
 	}
 	s.Percent = 100
 	if w.position.Less(target) {
+		s.Percent = 100 * float64(w.position.Commit) / float64(target.Commit)
+	}
+	if phase == Halted || w.position.Less(target) {
 		const shown = 99.9 // of what is not there yet, however little is left
-		s.Percent = min(shown, 100*float64(w.position.Commit)/float64(target.Commit))
+		s.Percent = min(shown, s.Percent)
 	}
 	var units float64
 	s.Rate, units = w.meter.rates(w.now())
+	stands := phase == Halted || phase == Paused || phase == Unwritten // it goes nowhere, whatever its rate was
 	switch {
-	case s.Lag == 0:
-	case units == 0, phase == Halted, phase == Paused, phase == Unwritten: // it goes nowhere, whatever its rate was
+	case s.Lag == 0 && phase != Halted:
+	case stands, units == 0:
 		s.ETA = -1
 	default:
 		s.ETA = float64(s.Lag) / units

@@ -426,10 +426,10 @@ func moment(at time.Time) string {
 // eta is how long a read model needs to the end of the log.
 func eta(s engine.Status) string {
 	switch {
-	case s.Lag == 0:
-		return "there"
 	case s.ETA < 0:
 		return "unknown"
+	case s.Lag == 0:
+		return "there"
 	}
 	return time.Duration(s.ETA * float64(time.Second)).Round(time.Second).String()
 }

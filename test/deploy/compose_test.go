@@ -35,12 +35,13 @@ type composed struct {
 }
 
 type service struct {
-	Command     []string          `yaml:"command"`
-	Entrypoint  []string          `yaml:"entrypoint"`
-	Environment map[string]string `yaml:"environment"`
-	EnvFile     []string          `yaml:"env_file"`
-	ReadOnly    bool              `yaml:"read_only"`
-	CapDrop     []string          `yaml:"cap_drop"`
+	Command     []string                `yaml:"command"`
+	Entrypoint  []string                `yaml:"entrypoint"`
+	Environment map[string]string       `yaml:"environment"`
+	EnvFile     []string                `yaml:"env_file"`
+	ReadOnly    bool                    `yaml:"read_only"`
+	CapDrop     []string                `yaml:"cap_drop"`
+	Health      struct{ Test []string } `yaml:"healthcheck"`
 	Networks    map[string]struct {
 		Address string `yaml:"ipv4_address"`
 	} `yaml:"networks"`
@@ -151,6 +152,13 @@ func (h *host) reckon(name string) {
 		status, _, _ := h.get("http://"+h.address(name)+":9090/readyz", h.token())
 		return status == http.StatusOK
 	})
+	var asks []string // without CMD
+	for _, argument := range h.services[name].Health.Test[1:] {
+		asks = append(asks, strings.ReplaceAll(argument, "127.0.0.1", h.address(name)))
+	}
+	if output, err := exec.Command(asks[0], asks[1:]...).CombinedOutput(); err != nil {
+		h.t.Errorf("the health check of %s: %v\n%s", name, err, output)
+	}
 }
 
 // own is the environment of a service's process, and of operators' commands beside it.

@@ -121,10 +121,6 @@ func (b *balancer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 
 // readyStatus is what a server answers about itself; 0: it does not answer yet.
 func readyStatus(address string) int {
-	response, err := http.Get(address + "/readyz")
-	if err != nil {
-		return 0
-	}
-	_ = response.Body.Close() // the status is all
-	return response.StatusCode
+	status, _ := look(address + "/readyz")
+	return status
 }

@@ -35,6 +35,7 @@ type installation struct {
 	node     *process
 	logData  string       // folder of the node
 	database *proxy.Proxy // between the processes and PostgreSQL
+	postgres string       // its own address
 }
 
 // plans lets a test submit as fast as it can; accounts may run two jobs at once.
@@ -91,7 +92,7 @@ func installOn(t testing.TB, plans, database string, writeLog func(folder string
 	if err := os.WriteFile(config, []byte(plans), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	in := &installation{t: t, logData: filepath.Join(folder, "log"), database: way}
+	in := &installation{t: t, logData: filepath.Join(folder, "log"), database: way, postgres: database}
 	writeLog(in.logData)
 	in.startNode()
 	in.log = in.node.ready

@@ -2,6 +2,9 @@ package processes
 
 import (
 	"fmt"
+	"io"
+	"net/http"
+	"net/url"
 	"strings"
 	"testing"
 	"time"
@@ -86,34 +89,119 @@ func TestARunnerThatCannotReachTheBucket(t *testing.T) {
 	t.Logf("%d jobs ended, %d attempts could not be tried", len(books.jobs), untried)
 }
 
-// TestAStartWaitsForEachPart: a server that is started while its database and its bucket are away is ready once both are there.
+// look asks an address that needs no credential; the status is 0 where nobody answers.
+func look(address string) (status int, body string) {
+	response, err := http.Get(address)
+	if err != nil {
+		return 0, ""
+	}
+	defer func() { _ = response.Body.Close() }()
+	content, err := io.ReadAll(response.Body)
+	if err != nil {
+		return 0, ""
+	}
+	return response.StatusCode, string(content)
+}
+
+// TestAStartWaitsForEachPart: a server that is started while its log, its bucket and its databases refuse, or say nothing, says which it waits for,
+// lives meanwhile, and is ready once all are there.
 func TestAStartWaitsForEachPart(t *testing.T) {
 	t.Parallel()
-	bucket := s3test.Start(t)
-	in := install(t)
-	way := proxy.Start(t, "tcp", bucket.Endpoint)
-	waiting := in.with("--blobs", s3test.AddressAt(way.Address(), s3test.Bucket))
-	way.Refuse()
-	in.database.Refuse()
-	p, ready, err := spawn(t, append([]string{"serve", "--data", e2e.DataFolder(t), "--roles", "project,react,run"}, waiting.shared...)...)
-	must(t, err)
-	for _, part := range []*proxy.Proxy{way, in.database} {
-		wait.Pace(2 * time.Second)
-		select {
-		case what := <-ready:
-			t.Fatalf("ready without its parts: %s", what)
-		case <-p.exited:
-			t.Fatalf("it ended:\n%s", p.output)
-		default:
-		}
-		part.Mend()
+	for name, fail := range map[string]func(*proxy.Proxy){"refusing": refuse, "silent": swallow} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			in, w := installWithBucket(t).behind(t)
+			for _, way := range w.all() {
+				fail(way)
+			}
+			watched := freeHost(t)
+			p, ready, err := spawn(t, append([]string{"serve", "--data", e2e.DataFolder(t), "--roles", "project,react,run", "--admin-listen", watched, "--admin-token", "at-least-16-bytes"}, in.shared...)...)
+			must(t, err)
+			for _, part := range []struct {
+				name string
+				way  *proxy.Proxy
+			}{{"the event log", w.log}, {"the store of blobs", w.blobs}, {"the database of identities", w.identity}, {"the database of read models", w.database}} {
+				wait.Until(t, "it lives, and says that it waits for "+part.name, func() bool {
+					lives, _ := look("http://" + watched + "/livez")
+					status, said := look("http://" + watched + "/readyz")
+					return lives == http.StatusOK && status == http.StatusServiceUnavailable && strings.Contains(said, part.name)
+				})
+				select {
+				case what := <-ready:
+					t.Fatalf("ready without its parts: %s", what)
+				case <-p.exited:
+					t.Fatalf("it ended:\n%s", p.output)
+				default:
+				}
+				part.way.Mend()
+			}
+			select {
+			case <-ready:
+			case <-p.exited:
+				t.Fatalf("it ended:\n%s", p.output)
+			case <-time.After(startTimeout):
+				p.kill()
+				t.Fatalf("not ready:\n%s", p.output)
+			}
+		})
 	}
-	select {
-	case <-ready:
-	case <-p.exited:
-		t.Fatalf("it ended:\n%s", p.output)
-	case <-time.After(startTimeout):
-		p.kill()
-		t.Fatalf("not ready:\n%s", p.output)
+}
+
+// TestAServerStopsWhileItsPartsAreSilent: no part that does not answer keeps a server from its end, and no job loses an attempt by it.
+func TestAServerStopsWhileItsPartsAreSilent(t *testing.T) {
+	t.Parallel()
+	in := installWithBucket(t)
+	alice := in.api("api,project,react").NewAccount("alice@example.com")
+	behind, w := in.behind(t)
+	stopped := behind.headless("run")
+	id := submitTo(t, alice, map[string]any{"expression": "Pause[4]; 7"})
+	wait.Until(t, "it runs", func() bool {
+		var j jobView
+		must(t, alice.JSON("GET", "/api/jobs/"+id, nil, &j))
+		return j.Status == job.Running
+	})
+	for _, way := range w.all() {
+		way.Swallow()
+	}
+	if status, err := stopped.interrupt(); err != nil || status != 0 {
+		t.Errorf("it ends with %d, %v:\n%s", status, err, stopped.output)
+	}
+	in.headless("run")
+	if j := await(t, alice, id); j.Status != job.Succeeded || j.Output != "7" {
+		t.Errorf("%+v", j)
+	}
+	settle(t, connect(t, in.log)).check(t)
+}
+
+// TestAStartEndsOnWhatWaitingCannotMend: a part that answers and refuses is there.
+func TestAStartEndsOnWhatWaitingCannotMend(t *testing.T) {
+	t.Parallel()
+	in := installWithBucket(t)
+	database, err := url.Parse(in.postgres)
+	must(t, err)
+	database.Path = "/nowhere"
+	stranger := *database
+	stranger.Path, stranger.User = "/postgres", url.UserPassword("nobody", "guess")
+	for name, wrong := range map[string]struct{ flag, value, told string }{
+		"no such database": {"--database", database.String(), `database "nowhere" does not exist`},
+		"no such user":     {"--database", stranger.String(), "nobody"},
+		"no such bucket":   {"--blobs", in.bucket.Address("nowhere"), "there is no bucket nowhere"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			p, ready, err := spawn(t, append([]string{"serve", "--data", e2e.DataFolder(t), "--roles", "project,react"}, in.with(wrong.flag, wrong.value).shared...)...)
+			must(t, err)
+			select {
+			case <-p.exited:
+			case what := <-ready:
+				t.Fatalf("ready: %s", what)
+			case <-time.After(startTimeout):
+				p.kill()
+				t.Fatalf("it waits:\n%s", p.output)
+			}
+			if status := p.command.ProcessState.ExitCode(); status != 2 || !strings.Contains(p.output.String(), wrong.told) || strings.Contains(p.output.String(), "guess") {
+				t.Errorf("it ends with %d:\n%s", status, p.output)
+			}
+		})
 	}
 }

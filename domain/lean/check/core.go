@@ -100,11 +100,34 @@ func isCoreAxiom(s *term.Store, name string, d *term.Declaration) bool {
 }
 
 // isReduceConstant says whether the functions the reduction axioms speak of are what they should be: opaque, of the
-// right type. Their values do not matter: nothing ever sees them.
+// right type, with the identity as value: kernels reduce them so, and the value is printed.
 func isReduceConstant(s *term.Store, name string, d *term.Declaration) bool {
 	b := &typeBuilder{Store: s}
 	typ := b.call(map[string]string{"Lean.reduceBool": "Bool", "Lean.reduceNat": "Nat"}[name], nil)
-	return d.Kind == term.Opaque && !d.Unsafe && len(d.LevelParams) == 0 && d.Type == b.Pi(typ, typ)
+	return d.Kind == term.Opaque && !d.Unsafe && len(d.LevelParams) == 0 && d.Type == b.Pi(typ, typ) && isIdentity(s, d.Value)
+}
+
+// isIdentity reports whether a function returns its argument, after the local definitions at the head of its body are put in.
+func isIdentity(s *term.Store, value term.Expr) bool {
+	n := s.Node(value)
+	if n.Kind != term.KindLam {
+		return false
+	}
+	x := s.Local(0, term.Expr(n.A)) // the value is closed
+	body := s.Instantiate(term.Expr(n.B), []term.Expr{x})
+	for range 16 { // the value may not be typed yet
+		n := s.Node(body)
+		fn := s.Node(term.Expr(n.A))
+		switch {
+		case n.Kind == term.KindLet:
+			body = s.Instantiate(term.Expr(n.C), []term.Expr{term.Expr(n.B)})
+		case n.Kind == term.KindApp && fn.Kind == term.KindLam:
+			body = s.Instantiate(term.Expr(fn.B), []term.Expr{term.Expr(n.B)})
+		default:
+			return body == x
+		}
+	}
+	return false
 }
 
 // reduceConstants are the names isReduceConstant knows.

@@ -25,7 +25,7 @@ type Constant struct {
 	Unsafe bool
 	Params []term.Name // universe parameters
 	Type   term.Expr
-	Value  term.Expr // definitions and theorems: what delta unfolds to
+	Value  term.Expr // of definitions and theorems what delta unfolds to; an opaque constant has one and is never unfolded
 	Height int32     // of a definition: larger is unfolded first
 
 	Inductive   *InductiveInfo

@@ -60,7 +60,7 @@ func (env *Environment) addDeclaration(unit int) {
 	case term.Theorem:
 		c.Kind, c.Value, c.Height = Theorem, d.Value, OpaqueHeight
 	case term.Opaque:
-		c.Kind = Opaque
+		c.Kind, c.Value = Opaque, d.Value
 	case term.Quotient:
 		c.Kind, c.Quotient = Quotient, d.QuotKind
 	}

@@ -286,6 +286,9 @@ type indexMap struct {
 const denseSlack = 1 << 12
 
 func (m *indexMap) get(i uint64) (uint32, bool) {
+	if i >= beyond {
+		return 0, false
+	}
 	if i < uint64(len(m.dense)) {
 		v := m.dense[i]
 		return v - 1, v != 0

@@ -255,17 +255,19 @@ func (s *scanner) digits() ([]byte, *Error) {
 	return text, nil
 }
 
-// number reads a natural number; one beyond 63 bits is read as 2^63 - 1.
+// beyond stands for every number that is not smaller. It is the index of nothing.
+const beyond = 1<<63 - 1
+
+// number reads a natural number; one beyond 63 bits is read as the constant beyond.
 func (s *scanner) number() (uint64, *Error) {
 	text, err := s.digits()
 	if err != nil {
 		return 0, err
 	}
-	const most = 1<<63 - 1
 	var n uint64
 	for _, c := range text {
-		if n > (most-9)/10 {
-			return most, nil
+		if n > (beyond-9)/10 {
+			return beyond, nil
 		}
 		n = n*10 + uint64(c-'0')
 	}

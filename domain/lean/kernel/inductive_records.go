@@ -36,7 +36,7 @@ func (b *block) checkRecords() {
 		}
 		for index, name := range t.Constructors {
 			k := ctors[name]
-			if k == nil || k.Inductive != t.Name || int(k.Index) != index {
+			if k == nil || k.Inductive != t.Name || int(k.Index) != index || used >= len(src.Constructors) || src.Constructors[used].Name != name {
 				refuseAt(t.Name, ConstructorMismatch, "%s is not constructor %d of %s", b.store.NameString(name), index, b.store.NameString(t.Name))
 			}
 			if k.NumParams != t.NumParams || k.Unsafe != t.Unsafe || !slices.Equal(k.LevelParams, t.LevelParams) {
@@ -73,7 +73,7 @@ func (b *block) compareRecords(recursors []generatedRecursor) {
 		r := byName[recursors[i].name]
 		if r == nil {
 			minor = &refusalPanic{name: main, class: RecursorMismatch, minor: true,
-				message: "the recursor of " + b.store.NameString(b.types[i].name) + " is missing"}
+				message: "the recursor " + b.store.NameString(recursors[i].name) + " is missing"}
 			continue
 		}
 		matched++

@@ -370,7 +370,7 @@ func (k *kernel) assume(d *term.Declaration) {
 	case term.Theorem:
 		c.kind, c.value = theorem, d.Value
 	case term.Opaque:
-		c.kind = opaque
+		c.kind, c.value = opaque, d.Value
 	}
 	if c.unfolds() {
 		c.height = k.heightOf(d)

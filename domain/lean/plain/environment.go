@@ -24,7 +24,7 @@ type constant struct {
 	kind   kind
 	params []term.Name // universe parameters
 	typ    term.Expr
-	value  term.Expr // definitions and theorems: what delta unfolds to
+	value  term.Expr // of definitions and theorems what delta unfolds to; an opaque constant has one and is never unfolded
 	height int       // of what unfolds: the larger is unfolded first
 
 	inductive   *inductiveInfo   // of a type

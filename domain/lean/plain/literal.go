@@ -206,8 +206,8 @@ func (k *kernel) numeral(e term.Expr) (*big.Int, bool) {
 }
 
 // native reduces Lean.reduceBool c and Lean.reduceNat c to the value of the constant c. Lean runs c as compiled code here
-// (C++ type_checker.cpp, reduce_native); both functions are the identity, and are so only as opaque constants of the
-// right type.
+// (C++ type_checker.cpp, reduce_native). Both functions are the identity, and are so only as opaque constants of the
+// right type whose value is the identity.
 func (k *kernel) native(e term.Expr) (term.Expr, bool) {
 	n := k.store.Node(e)
 	if n.Kind != term.KindApp || k.store.Kind(term.Expr(n.B)) != term.KindConst {
@@ -224,6 +224,10 @@ func (k *kernel) native(e term.Expr) (term.Expr, bool) {
 	}
 	c, _, _ := k.constAt(term.Expr(n.A))
 	if c == nil || c.kind != opaque || c.typ != k.arrow(typ, typ) {
+		return 0, false
+	}
+	x := k.store.Local(0, typ) // the value is closed
+	if k.whnf(k.store.App(c.value, x)) != x {
 		return 0, false
 	}
 	v := k.whnf(term.Expr(n.B))

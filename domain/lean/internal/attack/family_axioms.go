@@ -305,10 +305,15 @@ theorem boom : Eq.{1} Bool Bool.true Bool.true := Eq.refl.{1} Bool (Lean.reduceB
 		Text: textLogic + textEvil + `
 opaque Lean.reduceBool : Bool → Bool := fun (b : Bool) => b
 theorem boom : Eq.{1} Bool (Lean.reduceBool evil) Bool.true := Eq.refl.{1} Bool Bool.true`, Want: refused()},
-	{Name: "reduceBool that negates", Attack: "Lean.reduceBool is opaque with another value than the identity; the kernel computes the identity, which nothing can contradict, and the axiom is not needed.",
+	{Name: "reduceBool that negates", Attack: "Lean.reduceBool is opaque with another value than the identity; it must not be computed as what it says it is not.",
 		Text: textLogic + `
 opaque Lean.reduceBool : Bool → Bool := not
 theorem boom : Eq.{1} Bool (Lean.reduceBool Bool.true) Bool.false := Eq.refl.{1} Bool Bool.false`, Want: refused()},
+	{Name: "reduceBool that negates, as the identity", Attack: "Lean.reduceBool is opaque with another value than the identity; it must not be computed as what it says it is not.",
+		Text: textLogic + `
+opaque Lean.reduceBool : Bool → Bool := not
+def no : Bool := Bool.false
+theorem boom : Eq.{1} Bool (Lean.reduceBool no) Bool.false := Eq.refl.{1} Bool Bool.false`, Want: refused()},
 	{Name: "reduceBool over swapped Bool", Attack: "Bool has another order; Lean.reduceBool must not be computed by name.",
 		Text: textFalse + textEq + `inductive Bool : Type | Bool.true : Bool | Bool.false : Bool
 opaque Lean.reduceBool : Bool → Bool := fun (b : Bool) => Bool.true

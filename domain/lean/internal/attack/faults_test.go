@@ -70,7 +70,7 @@ var faults = []fault{
 	{"eta in recursors of propositions", in(reduces, "len(args) < ctor.Constructor.NumParams || c.isProp(typ) {", "len(args) < ctor.Constructor.NumParams {")},
 	{"a lifted function gets the relation", in(reduces, "c.store.App(args[3], mkArgs[2])", "c.store.App(args[3], mkArgs[1])")},
 	{"a projection takes the field after its own", in(reduces, "k.Constructor.NumParams + index; i", "k.Constructor.NumParams + index + 1; i")},
-	{"opaque constants unfold", in("environment/environment.go", "		c.Kind = Opaque\n", "		c.Kind, c.Value = Definition, d.Value\n")},
+	{"opaque constants unfold", in("environment/environment.go", "		c.Kind, c.Value = Opaque, d.Value\n", "		c.Kind, c.Value = Definition, d.Value\n")},
 
 	{"arguments are not checked", in(infers, "if argType != domain && !c.argumentFits(arg, argType, domain) {", "if argType == 0 && domain == 0 {")},
 	{"arguments below binders are not checked", in("kernel/open.go", "if argType != domains[i] && !c.argumentFits(arg, argType, domains[i]) {", "if argType == 0 {")},

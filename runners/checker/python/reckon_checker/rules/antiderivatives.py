@@ -19,7 +19,7 @@ from ..arithmetic import divide, power
 from ..assumptions import Assumptions
 from ..calculus import differentiate, expand_d
 from ..critical import ORDERED
-from ..evaluation import evaluate
+from ..evaluation import Environment, evaluate
 from ..findings import Open, Refuted, Residual, Statement, Supported, Verified
 from ..jumps import JUMPS
 from ..parameters import leaves_out
@@ -28,12 +28,14 @@ from ..reality import on_reals
 from ..sides import JUMPING, continuous
 from ..sought import Absent, Unseen
 from ..tree import Refused, Tree, arguments, free_symbols, is_call, walk
+from ..univariate import polynomial
 from ..values import ONE, Comparison, NonValue, Relation, Undecided, Value, compare, is_number, is_zero, precision
-from . import continuity, finite, identities, real_logarithms, superfluous
+from . import continuity, finite, halves, identities, real_logarithms, superfluous
 
 MAX_DIFFERENCES = 400
 KEPT_BITS, LEAST_AGREED = 128, 3
 ROOTS_OF_UNITY = fmpq(12)
+LOOKED_AT = tuple(fmpq(p, 64) for p in (37, -83, 201, -13, 29, 353, 83, -331, 59, 613, -29, 1033, 7, -641, 149, 401, 1, 3, -3, 5))
 OF_PARTS = ("Re", "Im", "Arg", "Conjugate", "ReIm", "AbsArg")
 NOT_ANALYTIC = ("Abs", "Sign", "Floor", "Ceiling", "Round", "IntegerPart", *OF_PARTS)
 FOR_REALS = "0 for real values"
@@ -64,7 +66,18 @@ def check(task: dict[str, Any], seed: int) -> Residual:
         found = unless_it_leaps(found, claims, conditions=list(assumptions.conditions), variables=variables, seed=seed)
     if isinstance(found, Refuted | Open):
         return found
-    if isinstance(found, Verified) and jumping and not (len(variables) == 1 and all(continuous(answer, variables[0]) for answer in answers)):
+    proved_along = (
+        isinstance(found, Verified)
+        and found.residual in (FOR_REALS, WHERE_THE_INTEGRAND_IS)
+        and len(variables) == 1
+        and all(no_value_at_steps(answer, variables[0]) for answer in answers)
+    )
+    if (
+        isinstance(found, Verified)
+        and jumping
+        and not proved_along
+        and not (len(variables) == 1 and all(continuous(answer, variables[0]) for answer in answers))
+    ):
         return Supported()  # the derivative does not tell of a jump
     only_real = any(on_reals(derived(right)) for _, right in claims)
     if isinstance(found, Verified) and (only_real or any(not_analytic(left, variables) for left, _ in claims) or any(ordered(a, variables) for a in answers)):
@@ -83,11 +96,14 @@ def unless_it_leaps(found: Verified | Supported, claims: list[Claim], *, conditi
     1/(2 + Cos[x]), formulas that jump are in use, and the residual says so; where they do because of terms that add up to a
     step, nothing is verified. Nor is where not every place was seen at which the answer may jump."""
     asked = continuity.Asked(where_real=found.residual in (real_logarithms.WHERE_THE_ROOT_IS, WHERE_THE_INTEGRAND_IS))
-    exact, notes = True, []
+    exact, notes, narrowed = True, [], False
     for integrand, answer in entries(claims):
         for name in variables:
             rate = integrand if len(variables) == 1 else rate_of(answer, name)
             sought = continuity.jumps(rate, answer, name, conditions, seed=seed, asked=asked) if rate is not None else Unseen("a derivative")
+            if isinstance(sought, Unseen) and len(variables) == 1 and not asked.where_real and rate is not None:
+                sought = where_it_is_real(rate, answer, name, conditions, seed) or sought
+                narrowed = narrowed or not isinstance(sought, Unseen)
             if isinstance(sought, Unseen):
                 return Supported(sought.why)
             if isinstance(sought, Absent):
@@ -100,7 +116,48 @@ def unless_it_leaps(found: Verified | Supported, claims: list[Claim], *, conditi
             notes.append(sought.what.sentence())
     if isinstance(found, Supported):
         return found
+    if narrowed:
+        found = Verified(found.exact, WHERE_THE_INTEGRAND_IS)
     return Verified(found.exact and exact, f"{found.residual} where the answer does not jump: {notes[0]}" if notes else found.residual)
+
+
+def where_it_is_real(integrand: Tree, answer: Tree, name: str, conditions: list[Tree], seed: int) -> Absent | None:
+    """That an answer does not jump where its integrand is real, which it is somewhere. An answer that may have terms of no use is not meant so."""
+    if not real_somewhere(integrand) or not isinstance(superfluous.superfluous(answer, name), Absent):
+        return None
+    found = continuity.jumps(integrand, answer, name, conditions, seed=seed, asked=continuity.Asked(where_real=True))
+    return found if isinstance(found, Absent) else None
+
+
+def real_somewhere(node: Tree) -> bool:
+    """Whether an expression is real at some of the points at which it is looked at."""
+    names, count = sorted(free_symbols(node)), 0
+    for shift in range(len(LOOKED_AT)):
+        try:
+            with precision(KEPT_BITS):
+                env = Environment.of({name: LOOKED_AT[(shift + 3 * i) % len(LOOKED_AT)] + i // 4 for i, name in enumerate(names)})
+                count += isinstance(evaluate(node, env), fmpq | arb)
+        except (Undecided, Refused):
+            continue
+    return count >= LEAST_AGREED
+
+
+def no_value_at_steps(answer: Tree, name: str) -> bool:
+    """Whether an expression steps by signs of expressions of first degree only, and has no value where these are 0, that could be another one."""
+    for part in walk(answer):
+        if not is_call(part, *JUMPING):
+            continue
+        line = polynomial(arguments(part)[0], name) if is_call(part, "Sign", "RealSign") else None
+        if line is None or line.degree() != 1:
+            return False
+        try:
+            with precision(KEPT_BITS):
+                env = Environment.of({other: fmpq(37, 64) for other in free_symbols(answer)} | {name: -line[0] / line[1]})
+                if not isinstance(evaluate(answer, env), NonValue):
+                    return False
+        except (Undecided, Refused):
+            return False
+    return True
 
 
 def rate_of(answer: Tree, name: str) -> Tree | None:
@@ -138,7 +195,11 @@ def judged(claims: list[Claim], assumptions: Assumptions, task: dict[str, Any], 
         return Verified(exact=True)
     seen = survey(claims, assumptions, seed, printed=True, partial=True, enough_differences=1 if plain else MAX_DIFFERENCES)
     if not seen.differences:
-        return identities.conclude(claims, seen)
+        found = identities.conclude(claims, seen)
+        if not isinstance(found, Verified) and seen.agreed and budget.attempted(lambda: halves.proved(claims)):
+            return Verified(exact=True, residual=FOR_REALS)
+        real_only = where_real(claims, assumptions, seed) if isinstance(found, Supported) else found
+        return real_only if isinstance(real_only, Verified) else found
     refuted = seen.refutation()
     if refuted is None or plain or seen.agreed == 0:
         return refuted or Open("no value to compare")
@@ -154,6 +215,8 @@ def judged(claims: list[Claim], assumptions: Assumptions, task: dict[str, Any], 
         return refuted
     if len(variables) == 1 and all(real_logarithms.proved(*original, next(iter(variables)), assumptions) for original in originals):
         return Verified(exact=True, residual=real_logarithms.WHERE_THE_ROOT_IS)
+    if not any(point.real for point, _ in seen.differences) and budget.attempted(lambda: halves.proved(claims)):
+        return Verified(exact=True, residual=FOR_REALS)
     return where_real(claims, assumptions, seed)
 
 

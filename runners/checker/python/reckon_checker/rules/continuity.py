@@ -31,6 +31,8 @@ from ..values import NonValue, Number, Undecided, complex_ball, is_number, preci
 from ..wording import downwards, equation, show, upwards
 from .across import by_factors, by_size, finite, inverted
 from .breaks import ELLIPTIC, places, single_valued
+from .composed import plainly
+from .joined import Joined
 from .limits import one_sided
 from .one_variable import VARIABLE, NotPlaced, Places, Polynomial
 from .parameter_cells import cells_of
@@ -102,6 +104,30 @@ def jumps(integrand: Tree, answer: Tree, name: str, conditions: list[Tree], *, s
     answer = plus(*(term for term in terms_of(written_out(answer)) if name in free_symbols(term)))
     if single_valued(answer, name):
         return Absent()
+    parameters = (free_symbols(answer) | free_symbols(integrand)) - {name}
+    first = asked.ends is None and (asked.where_real or bool(parameters))  # values of parameters cost more
+    if first and by_composition(integrand, answer, name, asked):
+        return Absent(exact=False)
+    found = at_places(integrand, answer, name, conditions, seed=seed, asked=asked)
+    if isinstance(found, Unseen) and asked == EVERYWHERE and not first and by_composition(integrand, answer, name, asked):
+        return Absent(exact=False)
+    return found
+
+
+def by_composition(integrand: Tree, answer: Tree, name: str, asked: Asked) -> bool:
+    def look(of: Joined, known: Places, wanted: Callable[[arb | None], bool]) -> bool:
+        side = Side(of.integrand, of.answer, of.name, {}, known, asked)
+        turns = range(degree(of.answer, of.name, known) + 1) if known.line.kind == "circular" else range(1)
+        roots = known.roots(CLOSE)
+        found = [place for place in side.places() if wanted(None if place is None else roots[place])]
+        return side.complete and all(isinstance(side.at(place, turn), Absent) for place in found for turn in turns)
+
+    parameters = (free_symbols(answer) | free_symbols(integrand)) - {name}
+    return budget.attempted(Joined(plainly(integrand), plainly(answer), name, asked.where_real, None if parameters else look).proved)
+
+
+def at_places(integrand: Tree, answer: Tree, name: str, conditions: list[Tree], *, seed: int, asked: Asked) -> Sought[Leap]:
+    """The same by the places at which the answer may not be analytic."""
     others = sorted((free_symbols(answer) | free_symbols(integrand)) - {name})
     conditions = [c for c in conditions if name not in free_symbols(c)]
     try:
@@ -262,7 +288,7 @@ class Side:
                 found = self._bounded(place, turn, integral)
                 if found is not None:
                     return found
-            if self._pole(place, turn):
+            if self._pole(place, turn) or (point is not None and self._endless(point)):
                 return Absent()
         except (Undecided, Refused, NotPlaced, ValueError, ZeroDivisionError, OverflowError) as problem:
             return Unseen(f"the answer at a place at which it may jump: {problem}"[:160])
@@ -347,6 +373,20 @@ class Side:
             return True
         trees = [limit[1] for limit in limits if limit is not None and limit[1] is not None]
         return len(trees) == 2 and proves_equal(trees[0], trees[1])
+
+    def _endless(self, point: Tree) -> bool:
+        """Whether the integrand has no finite integral on a side: (x - x0) f is proved to tend to infinity or to a limit that is not 0."""
+        scaled = times(self.integrand, minus(self.name, point))
+        for side in (-1, 1):
+            limit = one_sided(towards(scaled, self.name, point, side))
+            if limit is None or limit == (None, None):
+                continue
+            if isinstance(limit[0], NonValue):
+                return True
+            value = evaluate(limit[1]) if limit[1] is not None else limit[0]
+            if value is not None and is_number(value) and not complex_ball(value).contains(0):
+                return True
+        return False
 
     def _pole(self, place: int | None, turn: int) -> bool:
         """Whether the integrand is 1/q of a q that is differentiable and has a zero between two points: it has no finite integral across."""

@@ -16,7 +16,7 @@ from flint import acb_poly, arb, fmpq, fmpq_mpoly, fmpq_poly
 
 from .. import budget
 from ..evaluation import evaluate
-from ..field import TooLarge
+from ..field import Fraction, TooLarge
 from ..normal import Normalizer
 from ..tree import Refused, Tree, arguments, free_symbols, is_call, minus, plus, power, rational, replace, times, walk
 from ..values import Undecided, precision
@@ -207,12 +207,46 @@ class Reader:
     def factors(self, node: Tree) -> list[Polynomial]:
         """Irreducible factors of the numerator and of the denominator once roots are eliminated. Constants that are no algebraic numbers
         stand as symbols."""
+        tops, bottoms = self.parted(self.line.written(node))
+        return [*tops, *bottoms]
+
+    def parted(self, written: Tree, *, roots: list[Polynomial] | None = None) -> tuple[list[Polynomial], list[Polynomial]]:
+        """The irreducible factors of the numerator and those of the denominator of an expression in t. roots: receives those of the denominators
+        of what roots in it are taken of."""
         found = Normalizer(positive=(VARIABLE,) if self.line.kind == "exponential" else (), reals=(VARIABLE,))
         try:
-            normal = found.normal(self.with_symbols(self.line.written(node)))
-            return [f for p in (normal.top, normal.bottom) for f in self._factors(found, p)]
+            normal = found.normal(self.with_symbols(written))
+            if roots is not None:
+                for _, value in list(found.field.relations.values()):
+                    roots += self._factors(found, value.bottom)
+            tops, bottoms = (list(self._factors(found, p)) for p in (normal.top, normal.bottom))
+            return tops, bottoms
         except (TooLarge, Refused, ArithmeticError, ValueError, RecursionError):
             raise NotPlaced from None
+
+    def odd(self, written: Tree) -> list[Polynomial]:
+        """The factors of the numerator of a rational function of t that have an odd multiplicity: it changes its sign at their zeros."""
+        normal, names = self._rational(written)
+        return [Polynomial.of(factor, names) for factor, multiplicity in normal.top.factor()[1] if int(multiplicity) % 2]
+
+    def quotient(self, written: Tree) -> tuple[dict[int, Tree], dict[int, Tree]]:
+        """Numerator and denominator of a rational function of t by the powers of t, without a common factor."""
+        normal, names = self._rational(written)
+        (top, above), (bottom, below) = (Polynomial.scaled(p, names) for p in (normal.top, normal.bottom))
+        ratio, tops, bottoms = above / below, top.coefficients(VARIABLE), bottom.coefficients(VARIABLE)
+        return {n: times(rational(int(ratio.p), int(ratio.q)), c) for n, c in tops.items()}, bottoms
+
+    def _rational(self, written: Tree) -> tuple[Fraction, dict[int, str]]:
+        found = Normalizer(reals=(VARIABLE,))
+        try:
+            normal = found.normal(self.with_symbols(written))
+        except (TooLarge, Refused, ArithmeticError, ValueError, RecursionError):
+            raise NotPlaced from None
+        names = {index: key for key, index in found.field.keys.items()}
+        used = {i for p in (normal.top, normal.bottom) for i, d in enumerate(p.degrees()) if d}
+        if self.constants or not all(isinstance(names[i], str) and names[i] != "I" for i in used):
+            raise NotPlaced
+        return normal, {i: str(key) for i, key in names.items() if isinstance(key, str)}
 
     def with_symbols(self, node: Tree) -> Tree:
         if isinstance(node, int) or (isinstance(node, str) and free_symbols(node)) or node == "I" or is_call(node, "Rational", "Complex"):
@@ -266,10 +300,15 @@ class Polynomial:
 
     @classmethod
     def of(cls, p: fmpq_mpoly, names: dict[int, str]) -> Polynomial:
+        return cls.scaled(p, names)[0]
+
+    @classmethod
+    def scaled(cls, p: fmpq_mpoly, names: dict[int, str]) -> tuple[Polynomial, fmpq]:
+        """The polynomial with 1 for its last coefficient, and the one that it had."""
         used = sorted((i for i, d in enumerate(p.degrees()) if d), key=lambda i: names[i])
         terms = sorted(((tuple(int(m[i]) for i in used), c) for m, c in p.to_dict().items()), key=lambda term: term[0])
-        lead = terms[-1][1]
-        return cls(tuple(names[i] for i in used), tuple((exponents, c / lead) for exponents, c in terms))
+        lead = fmpq(terms[-1][1])
+        return cls(tuple(names[i] for i in used), tuple((exponents, c / lead) for exponents, c in terms)), lead
 
     def coefficients(self, name: str) -> dict[int, Tree]:
         """By the powers of a symbol, as trees of the others."""

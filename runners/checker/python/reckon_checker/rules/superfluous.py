@@ -14,7 +14,7 @@ from ..tree import Refused, Tree, arguments, free_symbols, is_call, minus, plus,
 from ..values import Undecided, complex_ball, is_number, precision
 from .breaks import single_valued
 
-MAX_TERMS, MAX_COMBINED = 12, 6
+MAX_TERMS, MAX_COMBINED = 12, 8
 TRIED = (fmpq(37, 64), fmpq(-83, 64), fmpq(201, 64), fmpq(5, 7))
 
 

@@ -1,0 +1,245 @@
+package test
+
+import (
+	"encoding/json"
+	"fmt"
+	"go/ast"
+	"maps"
+	"os"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+)
+
+const (
+	outagesPage  = "../docs/outages.md"
+	failuresOpen = "<!-- failures: written by go test ./test -run TestOutagesPage -update -->\n"
+	failuresEnd  = "<!-- end of failures -->"
+	toldOpen     = "<!-- told: written by go test ./test -run TestOutagesPage -update -->\n"
+	toldEnd      = "<!-- end of told -->"
+	toldFile     = "processes/testdata/failures.json" // written by TestWhatCallersAreTold
+)
+
+// failure is a row of docs/outages.md: what is wrong with a part, and what becomes of it. Every cell is shown by the tests, each "package.Test".
+type failure struct {
+	part    string // its name in /readyz, or what else can fail
+	state   string // absent or refusing, silent, slow, wrong; while the server starts, runs or stops
+	notices string // who, and when
+	work    string // what becomes of work in hand
+	told    string // what callers are told
+	seen    string // what an operator sees
+	tests   string
+}
+
+var failures = []failure{
+	{"eventstore", "absent, refusing or silent, at a start", "the start, each 5 s in the log", "–", "the API is not served yet; `/livez` 200, `/readyz` 503 at `--admin-listen`", "the log's line; `ReckonNotReady`",
+		"test/processes.TestAStartWaitsForEachPart eventstore.TestConnectWaitsForTheServer"},
+	{"eventstore", "refusing or silent", "each call, within 30 s; the heartbeat", "an evaluation's answer is lost and its run id never used; jobs go on for 2 silent beats, then end here and go on elsewhere with their attempt; reactions wait, nothing is parked",
+		"503 `unavailable`", "a line a second at most; `ReckonDependencyDown`, `ReckonHeartbeatLate`",
+		"test/processes.TestWhatCallersAreTold test/processes.TestOutagesAreQuiet test/processes.TestARunnerThatWasCutOffIsNotADeadOne commands/reactions.TestUnavailableIsNotParked eventstore.TestServerRestart"},
+	{"eventstore", "slow", "–", "goes on", "the same answers, later", "`ReckonAppendsSlow`", "test/processes.TestWhatCallersAreTold"},
+	{"eventstore", "wrong: a damaged record", "whoever reads it; the node's verification in the background", "no append is taken any more", "503 `unavailable` for every write and for what is damaged; other streams are read", "an error in the log that names the place, as every command of the node does; `ReckonLogRefusesAppends`, `ReckonLogNotVerified`",
+		"eventstore.TestDamagedLog cmd/reckon.TestDamagedLog eventstore/node/eventlog.TestDamageWhileRunning"},
+	{"eventstore", "wrong: an earlier state, or another log", "the start; the read models; the signer of checkpoints", "read models halt; no checkpoint is signed", "lists `stale`", "`ReckonReadModelHalted`, `ReckonCheckpointsNotSigned`",
+		"projections/engine.TestCheckpointBeyondTheLog commands.TestALogThatWasRolledBackIsNotSigned"},
+	{"eventstore", "its disk is full", "the append", "no append is taken until the node is started with room; nothing acknowledged is lost", "503 `unavailable` for every write; reads go on", "`ReckonLogRefusesAppends`",
+		"eventstore/node.TestRefusedStorageIsUnavailable eventstore/node/eventlog.TestFullDiskDuringAFlush eventstore/node/eventlog.TestFullDiskAtTheStart"},
+	{"eventstore", "the power fails", "the next start", "what was acknowledged is there, in folders made at the first start too", "no answer; an `idempotency_key` finds a job that was accepted", "–",
+		"test/e2e.TestNothingAcknowledgedIsLost test/e2e.TestNoFolderIsLostWithThePower eventstore/node/eventlog.TestPowerFailureBeforeEveryCall"},
+	{"database", "absent, refusing or silent, at a start", "the start", "–", "as with the log", "as with the log", "test/processes.TestAStartWaitsForEachPart cmd/reckon.TestAStartWaitsForWhatMayComeBack"},
+	{"database", "refusing, silent or locked", "each call, within 5 s", "goes on; no job is claimed", "503 `unavailable` for lists; a job, a run and a certificate are read from the log", "`ReckonDependencyDown`, `ReckonReadModelBehind`",
+		"test/processes.TestWhatCallersAreTold readapi.TestDatabaseAway readapi.TestDatabaseFrozen readapi.TestSQLiteLocked"},
+	{"database", "wrong credentials, name or version of tables", "the start, which ends", "–", "–", "exit status 2 with the reason", "test/processes.TestAStartEndsOnWhatWaitingCannotMend cmd/reckon.TestAStartWaitsForWhatMayComeBack projections.TestOpenRefuses"},
+	{"database", "wrong: an event cannot be applied", "the read model, which halts or parks it", "later events wait", "lists `stale`", "`ReckonReadModelHalted`, `ReckonEventsParked`; never shown as done", "projections/engine.TestHalt"},
+	{"identity", "absent, refusing or silent, at a start", "the start", "–", "as with the log", "as with the log", "test/processes.TestAStartWaitsForEachPart"},
+	{"identity", "refusing or silent", "each call, within 5 s", "goes on; evaluations and sessions are counted by each process alone", "503 `unavailable` for sign-in, cookies and tokens; requests with a token go on", "`ReckonDependencyDown`; `counted by this process alone` in the log",
+		"test/processes.TestWhatCallersAreTold internal/identity.TestPlacesThatAreAway internal/identity.TestUsesWhileTheDatabaseIsAway internal/ratelimit.TestCountsThatAreAway"},
+	{"blobs", "absent, refusing or silent, at a start", "the start", "–", "as with the log", "as with the log", "test/processes.TestAStartWaitsForEachPart"},
+	{"blobs", "refusing or silent", "each call, within 30 s", "what was computed waits for it; a job that cannot be read goes back with its attempt, after a pause that grows; this process claims none meanwhile",
+		"503 `unavailable` where more than 16 KiB are read or written", "`ReckonDependencyDown`, `ReckonJobsAbandoned`",
+		"test/processes.TestWhatCallersAreTold test/processes.TestARunnerThatCannotReachTheBucket test/processes.TestASickRunnerClaimsNoMoreThanAFew internal/blobs.TestBucketAway"},
+	{"blobs", "wrong: other bytes, another log's, wrong credentials", "the digest at each read; the start", "is not served", "500 `internal`; bytes of another length are repaired by storing the content again", "an error in the log; exit status 2 at a start", "internal/blobs.TestBucketCorrupt internal/blobs.TestOpenBucketRefuses test/processes.TestAStartEndsOnWhatWaitingCannotMend"},
+	{"signing_key", "absent", "each process, at once", "no evaluation begins; what was computed waits; this process claims no job", "503 `unavailable` for evaluations and `/billing/plans`", "an error in the log; `ReckonDependencyDown`",
+		"commands.TestAKeyThatIsAwayEvaluatesNothing test/processes.TestAProcessThatCannotSignClaimsNothing readapi.TestQuoteWithoutAKey cmd/reckon.TestSigningFollowsTheKeys"},
+	{"signing_key", "wrong: none at all, or another", "who verifies the receipt", "goes on; without a key unsigned, and the receipt says so", "a receipt that does not verify", "`ReckonUnsignedReceipts`", "commands.TestAnotherKeyDoesNotVerify commands.TestWithoutAKeyTheReceiptSaysSo cmd/reckon.TestUnsignedReceiptsAreSeen"},
+	{"engine", "absent: no worker can be started", "the request; the runner", "a job goes back with its attempt; this process claims none", "503 `unavailable`, nothing was logged", "`ReckonDependencyDown`",
+		"runners/engine.TestAKilledZygoteFailsNobodyWhoAsks runners/engine.TestADeadZygoteIsReplacedAndTakesItsWorkersAlong test/processes.TestWhatCannotBeTriedCostsNoAttempt"},
+	{"engine", "slow: every worker is busy", "the request, within `--queue-wait`", "–", "503 `saturated`, nothing was logged", "`ReckonSaturated`, `ReckonQueueOld`", "runners/engine.TestSaturation runners/fair.TestSaturatedSaysWhenAPlaceComesFree"},
+	{"engine", "silent: it computes for ever, or ends in the middle", "the worker's clock; its process", "its worker is killed; a session's variables are gone", "408 `budget_exhausted`, or the answer says that the session ended", "the run's event in the log", "runners/engine.TestDeadlineKills commands.TestALostWorkerIsSaid"},
+	{"engine", "wrong: its files differ from what was installed", "each start", "it is installed anew", "–", "`reckon engine status` names the file", "runners/engine.TestDamageIsFound"},
+	{"checker", "ends in the middle", "the check", "the next check begins anew", "the answer; its check has no verdict, for the reason `engine_error`", "`ReckonDependencyDown` where it does not begin again", "runners/checker.TestCrash"},
+	{"proof_kernel", "absent: it cannot be begun", "the check", "nothing is said about the export; the job goes back with its attempt", "the job is queued", "`ReckonDependencyDown`", "runners/proof.TestAChildThatDoesNotBeginSaysNothingAboutAnExport test/processes.TestWhatCannotBeTriedCostsNoAttempt"},
+	{"proof_kernel", "ends over its memory, or between two checks", "the check", "one that needs more memory is inconclusive; the next check gets another process", "the certificate is inconclusive", "–", "runners/proof.TestOutOfMemory runners/proof.TestChildrenWait"},
+	{"proof_kernel", "wrong: two kernels disagree", "each check", "–", "no verdict", "an error in the log; `ReckonKernelsDisagree`", "domain/lean/check.TestKernelsThatDisagreeAreNoVerdict"},
+	{"temporary_files", "full", "`/readyz`", "this process claims no job", "–", "`ReckonDependencyDown`; which part is away, in the log", "internal/disk.TestRoom runners.TestAProcessClaimsNothingWhileANeedIsNotMet"},
+	{"memory", "not enough", "the estimate before it is spent; the walls of a worker", "the session that was not used for longest ends; a job waits for room in the queue", "400 `malformed_circuit` for what no runner could hold; the next evaluation of the session has a warning", "`reckon_sessions_ended_total`",
+		"runners/engine.TestSessionMemoryIsBounded runners/qsim.TestCircuitOverMemory test/processes.TestWhatHasNoRoomStaysQueued"},
+	{"clock", "wrong: set, corrected, or ahead for a moment", "the log, at each append", "times of events do not decrease; a jump for a moment is not believed, and removes nothing by its age", "–", "–", "eventstore/node/eventlog.TestClockThatWasSet eventstore/node/eventlog.TestClockThatIsCorrected eventstore/node/eventlog.TestClockThatJumpsForAMoment"},
+	{"witness", "absent, refusing or silent", "the signer, each interval", "checkpoints wait for the quorum", "503 `not_yet_in_transparency_log` for what no checkpoint covers yet", "`ReckonTransparencyLogBehind`, `ReckonCheckpointsNotSigned`", "internal/witness.TestWitnessesThatFail test/processes.TestChaos"},
+	{"witness", "it has cosigned another history", "the signer, at once", "no checkpoint is signed any more", "the forked checkpoint is not served", "`ReckonWitnessConflict`; an audit finding", "test/e2e.TestAForkIsNoOutage commands.TestAConflictEndsTheSigning"},
+	{"process", "killed", "the others, after 4 silent beats", "its jobs are taken over; one whose work ends 3 attempts is `lost`; its sessions are gone; a slot that the service lost is refunded", "the next answer of a session has a warning", "`ReckonJobsAbandoned`, `ReckonJobsLost`",
+		"test/processes.TestJobsSurviveKilledRunners test/processes.TestOwnerDiesWhileItEvaluates test/processes.TestLostAfterThreeAttempts commands.TestWhatTheServiceLosesIsRefunded"},
+	{"process", "silent, or cut off from the log", "the others, after 4 silent beats; itself, after 2", "it stops its work before others begin it; nothing counts against a job", "who waits for its session is answered from a fresh one, with a warning", "`ReckonHeartbeatLate`",
+		"test/processes.TestFrozenOwner test/processes.TestCutOffRunnerStopsBeforeItsWorkIsTaken runners/cluster.TestAnswerThatIsLost"},
+	{"process", "stops", "`/readyz`, at once", "requests in flight are answered, those it has forwarded too; jobs end within `--grace` or go back", "the same answers", "`\"stopping\": true`", "test/processes.TestRollingRestart test/processes.TestStoppingWaitsForForwarded test/processes.TestOperatorStopsARunner"},
+	{"process", "stops while no part answers", "itself", "its job is taken over, with its attempt", "–", "exit status 0", "test/processes.TestAServerStopsWhileItsPartsAreSilent"},
+	{"client", "leaves, or is slow", "the connection", "its worker stops at once, and the run is logged as `cancelled`; a job goes on", "nothing", "–", "commands.TestACallerWhoGoesAwayIsLogged writeapi.TestAClientWhoGoesAwayStopsItsEvaluation internal/httpserver.TestSlowClientsAreLetGo"},
+	{"collector", "absent, refusing or slow", "the sender of spans", "spans are dropped and counted; nothing waits", "the same answers", "`ReckonSpansLost`", "internal/tracing/otlp.TestADeadCollectorDelaysNobody test/e2e.TestAServerOutlivesItsCollector"},
+	{"all of them", "one after the other, under load", "–", "no job is lost or runs twice", "503 `unavailable` or `saturated` at worst", "a clean audit", "test/processes.TestChaos"},
+}
+
+// failuresTable is failures as a page shows them.
+func failuresTable() string {
+	var b strings.Builder
+	b.WriteString("| part | failure | who notices | work in hand | callers are told | operators see | shown by |\n|---|---|---|---|---|---|---|\n")
+	for _, f := range failures {
+		fmt.Fprintf(&b, "| %s | %s | %s | %s | %s | %s | `%s` |\n", f.part, f.state, f.notices, f.work, f.told, f.seen, strings.Join(strings.Fields(f.tests), "`, `"))
+	}
+	return b.String()
+}
+
+// toldTable is what TestWhatCallersAreTold has measured; states of a part in which the answers are the same share a row.
+func toldTable(t *testing.T) string {
+	t.Helper()
+	content, err := os.ReadFile(toldFile)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var told map[string]map[string]string
+	if err := json.Unmarshal(content, &told); err != nil {
+		t.Fatal(err)
+	}
+	rows, states := map[string]string{}, map[string][]string{}
+	for _, name := range slices.Sorted(maps.Keys(told)) {
+		part, state, _ := strings.Cut(name, ", ")
+		answers := told[name]
+		var same, refused, words []string
+		for _, request := range slices.Sorted(maps.Keys(answers)) {
+			switch answer := answers[request]; {
+			case request == "`GET /readyz`":
+			case answer == "200":
+				same = append(same, request)
+			default:
+				refused = append(refused, request)
+				if !slices.Contains(words, answer) {
+					words = append(words, answer)
+				}
+			}
+		}
+		row := fmt.Sprintf("%s | %s | %s | %s |", answers["`GET /readyz`"], orNone(words, "; "), orNone(refused, ", "), orNone(same, ", "))
+		states[part+row] = append(states[part+row], state)
+		rows[part+row] = fmt.Sprintf("| %s | %s | %s\n", part, strings.Join(states[part+row], " or "), row)
+	}
+	var b strings.Builder
+	b.WriteString("| part | state | `/readyz` | answer | to | answered as before |\n|---|---|---|---|---|---|\n")
+	for _, key := range slices.Sorted(maps.Keys(rows)) {
+		b.WriteString(rows[key])
+	}
+	return b.String()
+}
+
+func orNone(list []string, between string) string {
+	if len(list) == 0 {
+		return "–"
+	}
+	return strings.Join(list, between)
+}
+
+// TestOutagesPage keeps the tables of docs/outages.md equal to the declared and to the measured failures; each row names tests that exist, and each
+// part that /readyz or an alert can name has a row.
+func TestOutagesPage(t *testing.T) {
+	t.Parallel()
+	all := sources(t)
+	tests, dependencies := map[string]bool{}, map[string]bool{}
+	for _, s := range all {
+		for _, decl := range s.tree.Decls {
+			if f, is := decl.(*ast.FuncDecl); is && s.test && strings.HasPrefix(f.Name.Name, "Test") {
+				tests[s.pkg+"."+f.Name.Name] = true
+			}
+		}
+		if s.pkg == "cmd/reckon" && !s.test {
+			for _, name := range dependencyNames(s.tree) {
+				dependencies[name] = true
+			}
+		}
+	}
+	if len(dependencies) < 9 {
+		t.Errorf("dependencies of /readyz: %v", slices.Sorted(maps.Keys(dependencies)))
+	}
+	alerts := map[string]bool{}
+	rules, err := os.ReadFile("../docs/alerts.yml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	codes, err := os.ReadFile("../docs/errors.md") // written from every kind of problem
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, m := range regexp.MustCompile(`(?m)^ *- alert: (\w+)$`).FindAllSubmatch(rules, -1) {
+		alerts[string(m[1])] = true
+	}
+	for _, f := range failures {
+		delete(dependencies, f.part)
+		named := strings.Fields(f.tests)
+		if len(named) == 0 {
+			t.Errorf("%s, %s: no test shows it", f.part, f.state)
+		}
+		for _, name := range named {
+			if !tests[name] {
+				t.Errorf("%s, %s: there is no test %s", f.part, f.state, name)
+			}
+		}
+		for _, m := range regexp.MustCompile("[345][0-9]{2} `([a-z_]+)`").FindAllStringSubmatch(f.told, -1) {
+			if !strings.Contains(string(codes), "`"+m[1]+"`") {
+				t.Errorf("%s, %s: nobody is told %s", f.part, f.state, m[1])
+			}
+		}
+	}
+	cited := failuresTable()
+	for _, name := range regexp.MustCompile("Reckon[A-Za-z]+").FindAllString(cited, -1) {
+		if !alerts[name] {
+			t.Errorf("there is no alert %s", name)
+		}
+	}
+	for name := range alerts {
+		if !strings.Contains(cited, "`"+name+"`") {
+			t.Errorf("no failure is seen by the alert %s", name)
+		}
+	}
+	for name := range dependencies {
+		t.Errorf("/readyz names %s, and no row says what its failures do", name)
+	}
+	keepEqual(t, outagesPage, failuresOpen, cited, failuresEnd)
+	keepEqual(t, outagesPage, toldOpen, toldTable(t), toldEnd)
+}
+
+// dependencyNames are the names of the readapi.Dependency values in a file.
+func dependencyNames(tree *ast.File) (names []string) {
+	ast.Inspect(tree, func(n ast.Node) bool {
+		literal, is := n.(*ast.CompositeLit)
+		if !is {
+			return true
+		}
+		name, part := "", false
+		for _, element := range literal.Elts {
+			pair, is := element.(*ast.KeyValueExpr)
+			if !is {
+				continue
+			}
+			key, is := pair.Key.(*ast.Ident)
+			if !is {
+				continue
+			}
+			if value, is := pair.Value.(*ast.BasicLit); is && key.Name == "Name" {
+				name = strings.Trim(value.Value, `"`)
+			}
+			part = part || key.Name == "Part"
+		}
+		if part && name != "" {
+			names = append(names, name)
+		}
+		return true
+	})
+	return names
+}
