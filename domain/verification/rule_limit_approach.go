@@ -27,7 +27,7 @@ func limitCertificate() *ProofRule {
 		Slug:  "limit_certificate",
 		Heads: []string{"Limit", "DiscreteLimit"},
 		Shows: "The function has the limit that the answer gives from every side that counts, by an expansion in powers, logarithms and exponentials whose remainder is bounded on a whole neighbourhood of the point; " +
-			"or there is proved to be none, which the answer says. The limit is the answer exactly, or by enclosures that agree to 60 digits.",
+			"or there is proved to be none, because the function turns for ever or has another one from each side, which the answer says. The limit is the answer exactly, or by enclosures that agree to 60 digits.",
 		Silent: "Limits with parameters, which are looked at for some values only.",
 		Examples: []Example{
 			{"Limit[Sin[x]/x, x -> 0]", "1"},

@@ -55,8 +55,11 @@ def check(task: dict[str, Any], seed: int) -> Residual:
 
 def proof(limits: list[Limit | None], answer: Tree, seed: int) -> Verified | None:
     """Where all sides have the limit that the answer gives, or there is proved to be none and the answer says so."""
-    if not limits or any(limit is None for limit in limits):
+    known = [limit for limit in limits if limit is not None]
+    if not known or len(known) < len(limits):
         return None
+    if answer == "Indeterminate" and not any(isinstance(value, NonValue) and tree is not None for value, tree in known) and differ(known):
+        return Verified(exact=False)  # one on each side
     exact = True
     for limit in limits:
         value, tree = limit or (None, None)
@@ -128,6 +131,8 @@ def conclude(limits: list[Limit | None], answer: Tree, values: Known, discrete: 
     if isinstance(given, NonValue) and given.kind is Kind.INDETERMINATE and agree(known):
         with precision(128):
             return Refuted(Statement(f"the limit is {show(value_of(known[0]))}", exact=False))
+    if isinstance(given, NonValue) and given.kind is Kind.INDETERMINATE and differ(known):
+        return Supported()
     if not refuted:
         return found[0] if all(isinstance(one, type(found[0])) for one in found) else Open("decided on one side only")
     if len(refuted) < len(found) or differ(known):
