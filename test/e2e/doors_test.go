@@ -54,7 +54,7 @@ var doors = []door{
 		func(l listener, s *Server) bool {
 			return l.network == "tcp" && "http://"+l.address != s.URL && l.address != s.admin
 		}},
-	{"`--admin-listen`", "none unless given", "read metrics and profiles, with the `--admin-token`, and readiness, by a name of this machine's",
+	{"`--admin-listen`", "none unless given", "read metrics and profiles, with the `--admin-token`, and life and readiness, by a name of this machine's",
 		func(l listener, s *Server) bool { return l.network == "tcp" && l.address == s.admin }},
 	{"always", "`admin.sock`", "everything an operator's command can; read metrics and profiles",
 		func(l listener, s *Server) bool { return l.address == filepath.Join(s.Data, "admin.sock") }},
