@@ -69,18 +69,13 @@ func at(a *e2e.Account, s *e2e.Server) *e2e.Account {
 	return &there
 }
 
-func await(t *testing.T, a *e2e.Account, id string) jobView {
+func await(t *testing.T, a *e2e.Account, id string) (j jobView) {
 	t.Helper()
-	for deadline := time.Now().Add(time.Minute); ; {
-		var j jobView
+	wait.Until(t, "job "+id+" ends", func() bool {
 		must(t, a.JSON("GET", "/api/jobs/"+id+"?wait_ms=20000", nil, &j))
-		if j.Status != job.Queued && j.Status != job.Running {
-			return j
-		}
-		if time.Now().After(deadline) {
-			t.Fatalf("job %+v does not end", j)
-		}
-	}
+		return j.Status != job.Queued && j.Status != job.Running
+	})
+	return j
 }
 
 // TestSessionsAcrossProcesses: what is sent to one API process for a session that
