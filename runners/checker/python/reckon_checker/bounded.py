@@ -10,6 +10,7 @@ from flint import fmpq
 
 from .assumptions import Assumptions
 from .evaluation import EMPTY, evaluate
+from .signs import rational_value
 from .tree import Refused, Tree, arguments, free_symbols, is_call, plus, power, times, walk
 from .univariate import polynomial
 from .values import Undecided, whole
@@ -42,7 +43,7 @@ class Bounds:
         strict = head == "Less"
         for name, other, ends, better in ((a, b, self.high, -1), (b, a, self.low, 1)):
             if isinstance(name, str) and free_symbols(name) and not free_symbols(other):
-                value = _rational(other)
+                value = rational_value(other)
                 if value is not None and (name not in ends or (value - ends[name][0]) * better > 0 or (value == ends[name][0] and strict)):
                     ends[name] = (value, strict)
 
@@ -84,14 +85,6 @@ class Bounds:
             if found is not None:
                 return found if is_call(parts, "Quotient") else plus(parts[1], -found * parts[2])
         return parts
-
-
-def _rational(node: Tree) -> fmpq | None:
-    try:
-        value = evaluate(node)
-    except (Undecided, Refused):
-        return None
-    return value if isinstance(value, fmpq) else None
 
 
 def equal_by_cases(left: Tree, right: Tree, integers: set[str]) -> bool:

@@ -11,7 +11,7 @@ from flint import fmpq, fmpq_poly
 from .evaluation import evaluate
 from .field import TooLarge
 from .normal import Normalizer
-from .tree import Refused, Tree, arguments, free_symbols, is_call, minus, plus, power, rational, replace, times
+from .tree import Refused, Tree, arguments, free_symbols, is_call, minus, plus, power, rational, rational_tree, replace, times
 
 MAX_DEGREE = 40
 COUNTING = ("Sum", "Product", "Table")
@@ -68,7 +68,7 @@ def total(term: Tree, name: str, low: Tree, high: Tree) -> Tree | None:
             parts.append(times(coefficient, minus(("HarmonicNumber", high, *order), first)))
             continue
         formula = bernoulli(degree + 1)
-        over = plus(*(times(rational(int(c.p), int(c.q)), power("k$", i)) if i else rational(int(c.p), int(c.q)) for i, c in enumerate(formula.coeffs())))
+        over = plus(*(times(rational_tree(c), power("k$", i)) if i else rational_tree(c) for i, c in enumerate(formula.coeffs())))
         difference = minus(replace(over, "k$", plus(high, 1)), replace(over, "k$", low))
         parts.append(times(coefficient, rational(1, degree + 1), difference))
     return plus(*parts)
@@ -145,6 +145,6 @@ def powers(term: Tree, name: str) -> dict[int, Tree] | None:
     return {degree: times(plus(*terms), power(below, -1)) for degree, terms in found.items()}
 
 
-def _term(monomial: tuple[int, ...], coefficient: object, keys: dict[int, object], skip: int) -> Tree:
+def _term(monomial: tuple[int, ...], coefficient: fmpq, keys: dict[int, object], skip: int) -> Tree:
     factors: list[Tree] = [power(str(keys[i]), int(d)) for i, d in enumerate(monomial) if d and i != skip]
-    return times(rational(int(coefficient.p), int(coefficient.q)), *factors)  # type: ignore[attr-defined]
+    return times(rational_tree(coefficient), *factors)

@@ -15,7 +15,7 @@ from . import budget
 from .evaluation import Environment, evaluate
 from .lists import LISTS
 from .sequences import SEQUENCES
-from .tree import Refused, Tree, arguments, free_symbols, is_call, minus, plus, replace, times, walk
+from .tree import Refused, Tree, arguments, free_symbols, is_call, minus, plus, rational_tree, replace, times, walk
 from .univariate import polynomial
 from .values import Gaussian, Undecided, Value, is_number, precision
 
@@ -100,7 +100,7 @@ def substituted(node: Tree, values: dict[str, Value]) -> Tree:
 
 def exact_tree(value: Value) -> Tree:
     if isinstance(value, fmpq):
-        return int(value.p) if value.q == 1 else ("Rational", int(value.p), int(value.q))
+        return rational_tree(value)
     if isinstance(value, Gaussian):
         return ("Complex", exact_tree(value.re), exact_tree(value.im))
     raise Refused("a value that is not exact")

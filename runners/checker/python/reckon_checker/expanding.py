@@ -13,7 +13,7 @@ from .expansion_constants import Constant, exactly
 from .growth import ONE, Monomial, X, combined, form_value, order, product
 from .logarithms import LOGARITHMS
 from .reality import is_real
-from .tree import Refused, Tree, arguments, free_symbols, is_call, minus, plus, power, rational, replace, times
+from .tree import Refused, Tree, arguments, free_symbols, is_call, minus, plus, power, rational, rational_tree, replace, times
 from .values import INFINITY, MINUS_INFINITY, NonValue, Undecided, Value, complex_ball, is_number, whole
 
 REAL = frozenset({VARIABLE})
@@ -198,9 +198,9 @@ def _jumping(head: str, arg: Tree, inner: Germ, on: Expander) -> Germ:
     if head == "Round":
         if (2 * center).q == 1 and center.q != 1:
             raise Undecided("a jump")
-        return on.constant((head, rational(int(center.p), int(center.q))))
+        return on.constant((head, rational_tree(center)))
     if center.q != 1:
-        return on.constant((head, rational(int(center.p), int(center.q))))
+        return on.constant((head, rational_tree(center)))
     if head == "IntegerPart" and center == 0:
         return Germ({})
     rest = Germ({m: c for m, c in inner.terms.items() if m != ONE}, inner.remainder)

@@ -12,7 +12,7 @@ from .evaluation import EMPTY, evaluate
 from .growth import Form, combined
 from .normal import proves_zero
 from .primes import factorization
-from .tree import Tree, arguments, is_call, plus, power, rational, times
+from .tree import Tree, arguments, is_call, plus, power, rational, rational_tree, times
 from .tree import size as nodes
 from .values import Gaussian, Number, Undecided, Value, complex_ball, is_number
 
@@ -64,7 +64,7 @@ def _proved_zero(tree: Tree) -> bool:
 
 
 def exactly(value: fmpq) -> Constant:
-    return Constant(rational(int(value.p), int(value.q)), value)
+    return Constant(rational_tree(value), value)
 
 
 def add(a: Constant, b: Constant) -> Constant:

@@ -11,7 +11,7 @@ from typing import Any
 
 from flint import fmpq, fmpq_poly, fmpz, fmpz_poly
 
-from .tree import BINDERS, BINDING, Tree, arguments, is_call, minus, plus, power, rational, replace, size, times, walk
+from .tree import BINDERS, BINDING, Tree, arguments, is_call, minus, plus, power, rational, rational_tree, replace, size, times, walk
 
 MAX_INDEX = 60
 MAX_CYCLOTOMIC = 400
@@ -107,7 +107,7 @@ def polylogarithm(n: int, z: Tree) -> Tree | None:
 
 
 def polynomial(p: fmpq_poly, x: Tree) -> Tree:
-    return plus(*(times(rational(int(c.p), int(c.q)), power(x, i) if i else 1) for i, c in enumerate(p.coeffs()) if c != 0))
+    return plus(*(times(rational_tree(c), power(x, i) if i else 1) for i, c in enumerate(p.coeffs()) if c != 0))
 
 
 def of_call(head: str, args: tuple[Tree, ...]) -> Tree | None:

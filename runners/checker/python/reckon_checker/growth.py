@@ -15,7 +15,7 @@ from flint import acb, arb, ctx, fmpq
 
 from . import budget
 from .evaluation import evaluate
-from .tree import Tree, plus, power, rational, times
+from .tree import Tree, plus, power, rational_tree, times
 from .values import Undecided, complex_ball, is_number
 
 LEVELS = 5
@@ -86,7 +86,7 @@ def raised(a: Monomial, exponent: fmpq) -> Monomial:
 
 
 def form_tree(form: Form) -> Tree:
-    return plus(*(times(rational(int(c.p), int(c.q)), generator) for generator, c in form))
+    return plus(*(times(rational_tree(c), generator) for generator, c in form))
 
 
 @lru_cache(maxsize=2048)
@@ -132,7 +132,7 @@ def tree_of(monomial: Monomial, x: Tree) -> Tree:
     logs: list[Tree] = [x]
     for _ in range(LEVELS - 1):
         logs.append(("Log", logs[-1]))
-    exponent = plus(*(times(form_tree(form), *(power(logs[i], rational(int(s.p), int(s.q))) for i, s in enumerate(key) if s != 0)) for key, form in monomial))
+    exponent = plus(*(times(form_tree(form), *(power(logs[i], rational_tree(s)) for i, s in enumerate(key) if s != 0)) for key, form in monomial))
     return power("E", exponent)
 
 

@@ -11,7 +11,7 @@ from flint import arb, fmpq
 from .critical import critical, crossings
 from .evaluation import EMPTY, evaluate
 from .normal import proves_equal
-from .tree import Refused, Tree, arguments, free_symbols, is_call, minus, plus, power, rational, replace, times
+from .tree import Refused, Tree, arguments, free_symbols, is_call, minus, plus, power, rational, rational_tree, replace, times
 from .univariate import polynomial
 from .values import Number, Undecided, Value, complex_ball, is_number, real_ball
 
@@ -125,7 +125,7 @@ def _collect(node: Tree, name: str, slopes: list[fmpq]) -> bool:
 
 def recognized(x: fmpq) -> Tree:
     """A rational approximation as Pi, a root or a logarithm times a short number, where it is that near to one."""
-    plain = rational(int(x.p), int(x.q))
+    plain = rational_tree(x)
     if x.q < SHORT:
         return plain
     ball = arb(x)

@@ -11,6 +11,8 @@ from collections.abc import Iterator
 from fractions import Fraction
 from typing import Any, TypeAlias, Union
 
+from flint import fmpq
+
 MAX_NODES = 20000
 MAX_DEPTH = 300
 MAX_INTEGER_DIGITS = 50000
@@ -160,6 +162,13 @@ def replace(node: Tree, what: Tree, by: Tree) -> Tree:
     return node
 
 
+def replace_each(node: Tree, values: dict[str, Tree]) -> Tree:
+    """The tree with each of the symbols replaced, one after the other."""
+    for name, value in values.items():
+        node = replace(node, name, value)
+    return node
+
+
 CONSTANTS = frozenset(
     "Pi E I Infinity ComplexInfinity Indeterminate EulerGamma GoldenRatio Catalan Degree Khinchin Glaisher True False Null Integers Reals "
     "Rationals Complexes Primes Booleans Automatic None All Algebraics PositiveReals NegativeReals NonNegativeReals NonPositiveReals "
@@ -287,6 +296,25 @@ def power(base: Tree, exponent: Tree) -> Tree:
 def rational(numerator: int, denominator: int = 1) -> Tree:
     value = Fraction(numerator, denominator)
     return value.numerator if value.denominator == 1 else ("Rational", value.numerator, value.denominator)
+
+
+def rational_tree(value: fmpq) -> Tree:
+    return rational(int(value.p), int(value.q))
+
+
+def rational_of(node: Tree) -> fmpq | None:
+    """The rational number that is written as an integer or a fraction; None where another expression is."""
+    if isinstance(node, int):
+        return fmpq(node)
+    if is_call(node, "Rational"):
+        p, q = arguments(node)
+        return fmpq(p, q) if isinstance(p, int) and isinstance(q, int) and q else None
+    return None
+
+
+def terms_of(node: Tree) -> list[Tree]:
+    """The terms of a sum, of sums in it too; the expression itself where it is none."""
+    return [term for part in arguments(node) for term in terms_of(part)] if is_call(node, "Plus") else [node]
 
 
 def kept_by_machines(*nodes: Tree) -> bool:

@@ -6,7 +6,7 @@ from flint import arb, fmpq
 
 from ..calculus import differentiate
 from ..evaluation import Environment, evaluate
-from ..tree import Tree, arguments, is_call, plus, power, times
+from ..tree import Tree, arguments, is_call, plus, power, rational_of, times
 from ..values import Number, Undecided, complex_ball, is_number
 
 UNIT_STEPS = ("UnitStep", "HeavisideTheta", "Boole", "Sign", "RealSign", "UnitBox")  # of size 1 at most
@@ -99,21 +99,12 @@ def powers_of(node: Tree) -> tuple[Tree, fmpq]:
         parts = arguments(base)
         if is_call(base, "Sqrt") and len(parts) == 1:
             base, exponent = parts[0], exponent / 2
-        elif is_call(base, "Power") and len(parts) == 2 and parts[0] != "E" and (n := exact_number(parts[1])) is not None:
+        elif is_call(base, "Power") and len(parts) == 2 and parts[0] != "E" and (n := rational_of(parts[1])) is not None:
             base, exponent = parts[0], exponent * n
         elif isinstance(base, tuple) and is_call(base, *INVERSES) and exponent > 0:
             base, exponent = (INVERSES[str(base[0])], *parts), -exponent
         else:
             return base, exponent
-
-
-def exact_number(node: Tree) -> fmpq | None:
-    if isinstance(node, int):
-        return fmpq(node)
-    if is_call(node, "Rational"):
-        p, q = arguments(node)
-        return fmpq(p, q) if isinstance(p, int) and isinstance(q, int) and q else None
-    return None
 
 
 INVERSES = {"Tan": "Cot", "Cot": "Tan", "Sec": "Cos", "Csc": "Sin", "Sech": "Cosh", "Csch": "Sinh", "Tanh": "Coth", "Coth": "Tanh"}

@@ -12,7 +12,7 @@ from flint import acb, fmpq
 from ..calculus import differentiate
 from ..evaluation import Environment, evaluate
 from ..findings import Refuted, Statement
-from ..tree import Refused, Tree, free_symbols, minus, rational, replace
+from ..tree import Refused, Tree, free_symbols, minus, rational_tree, replace
 from ..values import Number, Undecided, Value, complex_ball, is_number, precision, settled
 from ..wording import show
 from .kernels import NotOfOneKernel, natural, parted, polynomial, roots, values_at
@@ -42,7 +42,7 @@ def left_out(equation: Tree, x: str, y: str, p: str, answers: list[tuple[Tree, s
 def through(equation: Tree, at: tuple[str, fmpq], value: tuple[str, fmpq], p: str, answers: list[tuple[Tree, str]]) -> Number | None:
     """A real slope at a point that no member of the answers has."""
     (x, x0), (y, y0) = at, value
-    here = replace(replace(equation, x, exactly(x0)), y, exactly(y0))
+    here = replace(replace(equation, x, rational_tree(x0)), y, rational_tree(y0))
     if free_symbols(here) != {p}:
         return None
     slopes = [slope for slope in roots(polynomial(natural(here), p), acb(0)) if slope.imag.is_zero()]
@@ -53,10 +53,6 @@ def through(equation: Tree, at: tuple[str, fmpq], value: tuple[str, fmpq], p: st
     return None
 
 
-def exactly(value: fmpq) -> Tree:
-    return rational(int(value.p), int(value.q))
-
-
 def simple(here: Tree, p: str, slope: acb) -> bool:
     value = evaluate(differentiate(here, p), Environment({p: slope}))
     return is_number(value) and not complex_ball(value).contains(0)
@@ -64,7 +60,7 @@ def simple(here: Tree, p: str, slope: acb) -> bool:
 
 def slopes_of(body: Tree, constant: str, x: str, x0: fmpq, y0: fmpq) -> list[acb]:
     """The slopes at x0 of all members that take the value y0 there."""
-    node = minus(replace(body, x, exactly(x0)), exactly(y0))
+    node = minus(replace(body, x, rational_tree(x0)), rational_tree(y0))
     if constant not in free_symbols(node) or free_symbols(node) != {constant}:
         raise NotOfOneKernel
     found = []
@@ -85,7 +81,7 @@ def no_common_zero(factor: Tree, rest: Tree, name: str) -> bool:
     values.update(at)
     node = factor
     for other, value in at.items():
-        node = replace(node, other, exactly(value))
+        node = replace(node, other, rational_tree(value))
     try:
         with precision(BITS):
             for zero in values_at(parted(natural(node), name)):

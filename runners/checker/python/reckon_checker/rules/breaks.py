@@ -21,7 +21,7 @@ from ..evaluation import evaluate
 from ..normal import proves_zero
 from ..reality import is_real
 from ..signs import Signs
-from ..tree import Refused, Tree, arguments, free_symbols, is_call, minus, plus, power, rational, replace, times, walk
+from ..tree import Refused, Tree, arguments, free_symbols, is_call, minus, plus, power, rational, rational_tree, replace, times, walk
 from ..tree import undefined as may_be_users
 from ..univariate import polynomial
 from ..values import Gaussian, Undecided, is_number, precision
@@ -161,7 +161,7 @@ class Watch:
 
     @staticmethod
     def _trees(*ends: fmpq | None) -> list[Tree]:
-        return [rational(int(end.p), int(end.q)) for end in ends if end is not None]
+        return [rational_tree(end) for end in ends if end is not None]
 
     def _elliptic(self, parts: tuple[Tree, ...], amplitude: int, parameter: int, characteristic: int | None) -> None:
         """Integrals of 1/Sqrt[1 - m Sin[u]^2] and their kin along the real line, u and m being real."""
@@ -262,7 +262,7 @@ def mirrored(node: Tree, below: dict[Tree, bool], real: frozenset[str]) -> Tree:
     if root is not None:
         inside, exponent = root
         other = mirrored(inside, below, real)
-        conjugate = power(other, rational(int(exponent.p), int(exponent.q)))
+        conjugate = power(other, rational_tree(exponent))
         if node not in below:
             negative = sign_of_constant(inside)
         elif is_zero_form(minus(inside, other)):
@@ -330,13 +330,7 @@ def places(node: Tree, name: str, real: Iterable[str] = ()) -> Places | None:
     signs = Signs([], [name, *real])
     watch = Watch(name, signs)
     watch.see(split(node, name))
-    if not watch.zeros:
-        return None
-    reader = Reader(line_of(watch.zeros, name))
-    factors: dict[Polynomial, None] = {}
-    for e in watch.zeros:
-        factors.update(dict.fromkeys(reader.factors(e)))
-    return Places(reader.line, list(factors), reader.constants)
+    return zeros_seen(watch)
 
 
 def singular_places(node: Tree, name: str) -> Places | None:
@@ -346,9 +340,13 @@ def singular_places(node: Tree, name: str) -> Places | None:
         if isinstance(part, tuple) and name in free_symbols(part):
             poles(part, watch)
     watch.see(node)
+    return zeros_seen(watch)
+
+
+def zeros_seen(watch: Watch) -> Places | None:
     if not watch.zeros:
         return None
-    reader = Reader(line_of(watch.zeros, name))
+    reader = Reader(line_of(watch.zeros, watch.name))
     factors: dict[Polynomial, None] = {}
     for e in watch.zeros:
         factors.update(dict.fromkeys(reader.factors(e)))

@@ -20,7 +20,7 @@ from ..findings import Verified
 from ..normal import proves_zero
 from ..reality import is_real
 from ..signs import Signs
-from ..tree import Refused, Tree, arguments, free_symbols, is_call, minus, plus, power, reals, replace, times, walk
+from ..tree import Refused, Tree, arguments, free_symbols, is_call, minus, plus, power, rational_tree, reals, replace, times, walk
 from ..univariate import polynomial
 from ..values import INFINITY, MINUS_INFINITY, NonValue, Undecided, is_number, precision, real_ball
 from . import identities
@@ -262,7 +262,7 @@ def steps(node: Tree, x: str, low: Tree, high: Tree) -> list[Tree]:
     if last - first > MAX_PLACES:
         raise NotPlaced
     shift = fmpq(1, 2) if is_call(node, "Round") else fmpq(0)
-    return [of((n + shift - p[0]) / p[1]) for n in range(first, last + 1)]
+    return [rational_tree((n + shift - p[0]) / p[1]) for n in range(first, last + 1)]
 
 
 def kinks_of(node: Tree, x: str) -> list[Tree]:
@@ -280,12 +280,12 @@ def real_zeros(e: Tree, x: str) -> list[Tree]:
     for factor, _ in p.factor()[1]:
         if factor.degree() == 1:
             value = -factor[0] / factor[1]
-            zeros.append(("Rational", int(value.p), int(value.q)) if value.q != 1 else int(value.p))
+            zeros.append(rational_tree(value))
         elif factor.degree() == 2:
             a, b, c = factor[2], factor[1], factor[0]
             if b * b - 4 * a * c > 0:
-                root = ("Power", of(b * b - 4 * a * c), ("Rational", 1, 2))
-                zeros += [times(of(1 / (2 * a)), plus(of(-b), times(sign, root))) for sign in (1, -1)]
+                root = ("Power", rational_tree(b * b - 4 * a * c), ("Rational", 1, 2))
+                zeros += [times(rational_tree(1 / (2 * a)), plus(rational_tree(-b), times(sign, root))) for sign in (1, -1)]
         elif has_real_root(factor):
             raise NotPlaced
     return zeros
@@ -294,10 +294,6 @@ def real_zeros(e: Tree, x: str) -> list[Tree]:
 def has_real_root(factor: fmpq_poly) -> bool:
     roots: Any = factor.complex_roots()
     return any(root.imag.is_zero() for root, _ in roots)
-
-
-def of(value: fmpq) -> Tree:
-    return int(value.p) if value.q == 1 else ("Rational", int(value.p), int(value.q))
 
 
 def resolved(node: Tree, env: Environment, x: str, heads: tuple[str, ...]) -> Tree:
@@ -315,7 +311,7 @@ def resolved(node: Tree, env: Environment, x: str, heads: tuple[str, ...]) -> Tr
         value = evaluate(node, env)
         if not isinstance(value, fmpq):
             raise NotOfForm
-        return of(value)
+        return rational_tree(value)
     if is_call(node, "Piecewise"):
         for case in arguments(parts[0]):
             formula, condition = arguments(case)

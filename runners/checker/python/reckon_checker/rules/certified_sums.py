@@ -16,7 +16,7 @@ from ..expanding import towards
 from ..findings import Verified
 from ..hypergeometric import related
 from ..normal import proves_zero
-from ..tree import Tree, free_symbols, minus, plus, power, rational, replace, times
+from ..tree import Tree, free_symbols, minus, plus, power, rational, rational_tree, replace, times
 from . import identities
 from .gosper import antidifference, in_k, quotient_in, ratio, shifted
 from .limits import one_sided
@@ -111,18 +111,18 @@ def of_rational(term: Tree, k: str, start: int) -> Tree | None:
             continue
         pole = -p[0] / p[1]
         for order, coefficient in residues(top, bottom, pole, n):
-            a = tree_of(first - pole)
+            a = rational_tree(first - pole)
             value: Tree = times(-1, ("PolyGamma", 0, a)) if order == 1 else ("HurwitzZeta", order, a)
-            parts.append(times(tree_of(coefficient), value))
+            parts.append(times(rational_tree(coefficient), value))
     return after(term, k, start, first, plus(*parts))
 
 
 def of_pair(top: fmpq_poly, bottom: fmpq_poly, p: fmpq_poly, first: int) -> list[Tree]:
     """The part of two simple poles, the zeros r of p: -top(r)/bottom'(r) psi(first - r) each, of conjugate ones twice the real part."""
-    root = power(tree_of(p[1] * p[1] - 4 * p[2] * p[0]), rational(1, 2))
+    root = power(rational_tree(p[1] * p[1] - 4 * p[2] * p[0]), rational(1, 2))
     found: list[Tree] = []
     for sign in (1, -1):
-        pole = times(tree_of(1 / (2 * p[2])), plus(tree_of(-p[1]), times(sign, root)))
+        pole = times(rational_tree(1 / (2 * p[2])), plus(rational_tree(-p[1]), times(sign, root)))
         residue = times(replace(in_k(top % p, "r$"), "r$", pole), power(replace(in_k(bottom.derivative() % p, "r$"), "r$", pole), -1))
         found.append(times(-1, residue, ("PolyGamma", 0, minus(first, pole))))
     return found if p[1] * p[1] > 4 * p[2] * p[0] else [times(2, ("Re", found[0]))]
@@ -177,12 +177,8 @@ def pfq(top: fmpq_poly, bottom: fmpq_poly) -> Tree | None:
             upper.remove(value)
     if any(value.q == 1 and value <= 0 for value in lower):
         return None
-    return ("HypergeometricPFQ", listed(upper), listed(lower), tree_of(z))
+    return ("HypergeometricPFQ", listed(upper), listed(lower), rational_tree(z))
 
 
 def listed(values: list[fmpq]) -> Tree:
-    return ("List", *(tree_of(value) for value in values))
-
-
-def tree_of(value: fmpq) -> Tree:
-    return rational(int(value.p), int(value.q))
+    return ("List", *(rational_tree(value) for value in values))

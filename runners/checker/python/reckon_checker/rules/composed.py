@@ -16,8 +16,8 @@ from .. import budget
 from ..calculus import applied, differentiate
 from ..evaluation import Environment, evaluate
 from ..normal import proves_zero
-from ..signs import Signs
-from ..tree import Refused, Tree, arguments, free_symbols, is_call, minus, plus, power, rational, times
+from ..signs import Signs, rational_value
+from ..tree import Refused, Tree, arguments, free_symbols, is_call, minus, plus, power, rational, rational_of, rational_tree, times
 from ..values import Undecided, complex_ball, is_number, precision
 from .cones import HALF, NEGATIVE, ONE, POSITIVE, ZERO, Cut, Shape, cone, line, off_the_cut, plane, product, raised, root, total
 from .real_logarithms import rational as rational_function
@@ -61,10 +61,10 @@ def plainly(node: Tree) -> Tree:
     if head == "Minus" and len(parts) == 1:
         return times(-1, parts[0])
     if head == "Divide" and len(parts) == 2:
-        p, q = (number(part) for part in parts)
-        return of_number(p / q) if p is not None and q else times(parts[0], power(parts[1], -1))
-    if head == "Power" and len(parts) == 2 and isinstance(parts[1], tuple) and not free_symbols(parts[1]) and (n := exact(parts[1])) is not None:
-        return power(parts[0], of_number(n))
+        p, q = (rational_of(part) for part in parts)
+        return rational_tree(p / q) if p is not None and q else times(parts[0], power(parts[1], -1))
+    if head == "Power" and len(parts) == 2 and isinstance(parts[1], tuple) and (n := rational_value(parts[1])) is not None:
+        return power(parts[0], rational_tree(n))
     if head == "Sqrt" and len(parts) == 1:
         return power(parts[0], rational(1, 2))
     if head == "Exp" and len(parts) == 1:
@@ -76,27 +76,6 @@ def plainly(node: Tree) -> Tree:
     if head == "Log" and len(parts) == 2:
         return times(("Log", parts[1]), power(("Log", parts[0]), -1))
     return (head, *parts)
-
-
-def exact(node: Tree) -> fmpq | None:
-    try:
-        value = evaluate(node)
-    except (Undecided, Refused):
-        return None
-    return value if isinstance(value, fmpq) else None
-
-
-def of_number(value: fmpq) -> Tree:
-    return rational(int(value.p), int(value.q))
-
-
-def number(node: Tree) -> fmpq | None:
-    if isinstance(node, int):
-        return fmpq(node)
-    if is_call(node, "Rational"):
-        p, q = arguments(node)
-        return fmpq(p, q) if isinstance(p, int) and isinstance(q, int) and q else None
-    return None
 
 
 @dataclass
@@ -158,7 +137,7 @@ class Composer:
             for part in arguments(node):
                 if not self.shape(part).nonzero:
                     self.off(part)
-        elif is_call(node, "Power") and node[1] != "E" and (number(node[2]) or 0) > 0:  # type: ignore[index]
+        elif is_call(node, "Power") and node[1] != "E" and (rational_of(node[2]) or 0) > 0:  # type: ignore[index]
             self.off(node[1])  # type: ignore[index]
         elif self.name in free_symbols(node):
             self.bad[node] = None
@@ -168,7 +147,7 @@ class Composer:
             u = self.shape(exponent)
             return POSITIVE if u.real else plane(nonzero=True)
         u = self.shape(base)
-        p = number(exponent)
+        p = rational_of(exponent)
         if p is None:
             return self._real_exponent(base, exponent, u)
         if p == 0:
@@ -342,7 +321,7 @@ def proportion(node: Tree, other: Tree) -> fmpq | None:
     except (Undecided, Refused):
         return None
     ratios = [a / b] if isinstance(a, fmpq) and isinstance(b, fmpq) and b != 0 else [fmpq(1), fmpq(-1)]
-    return next((r for r in ratios if r != 0 and proves_zero(minus(node, times(of_number(r), other)))), None)
+    return next((r for r in ratios if r != 0 and proves_zero(minus(node, times(rational_tree(r), other)))), None)
 
 
 def of_constant(node: Tree) -> Shape:
@@ -386,8 +365,8 @@ def factors(node: Tree) -> Iterator[tuple[Tree, Tree]]:
         base, exponent = arguments(node)
         if is_call(base, "Times") and isinstance(exponent, int):
             for inner, of in factors(base):
-                p = number(of)
-                yield inner, of_number(p * exponent) if p is not None else times(of, exponent)
+                p = rational_of(of)
+                yield inner, rational_tree(p * exponent) if p is not None else times(of, exponent)
         else:
             yield base, exponent
     else:

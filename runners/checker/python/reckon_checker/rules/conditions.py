@@ -24,7 +24,7 @@ from ..findings import Open, Refuted, Residual, Statement, Supported, Verified
 from ..normal import proves_equal
 from ..regions import have_insides
 from ..signs import of_constant
-from ..tree import Refused, Tree, arguments, constants, free_symbols, is_call, kept_by_machines, minus, replace, walk
+from ..tree import Refused, Tree, arguments, constants, free_symbols, is_call, kept_by_machines, minus, replace_each, walk
 from ..univariate import polynomial
 from ..values import NonValue, Undecided, is_number, precision
 from ..wording import equation
@@ -304,7 +304,7 @@ def as_solution(parts: list[Tree], unknowns: list[str]) -> Solution | None:
     for _ in values:
         for name in unknowns:
             if name in values:
-                values[name] = put(values[name], {other: inner for other, inner in values.items() if other != name})
+                values[name] = replace_each(values[name], {other: inner for other, inner in values.items() if other != name})
     condition: Tree = ("And", *conditions)
     names = list(values)
     trees = [("ConditionalExpression", values[n], condition) if conditions else values[n] for n in names]
@@ -340,16 +340,16 @@ def along_lines(task: dict[str, Any], names: list[str], conditions: list[Tree], 
                 at[other] = fmpq(2 * chooser.randrange(1, 400) + 1, chooser.choice((64, 1024))) * chooser.choice((1, -1))
         trees = {other: exact_tree(value) for other, value in at.items()}
         found = Cells(
-            put(left, trees), put(right, trees), [put(c, trees) for c in conditions], name, domain, real=is_real, solving=bool(task.get("unknowns"))
+            replace_each(left, trees),
+            replace_each(right, trees),
+            [replace_each(c, trees) for c in conditions],
+            name,
+            domain,
+            real=is_real,
+            solving=bool(task.get("unknowns")),
         ).compare()
         if isinstance(found, Refuted):
             where = ", ".join(equation(other, value) for other, value in at.items())
             return Refuted(Statement(f"{where}, {found.proof.sentence()}", found.proof.exact))
         seen += isinstance(found, Verified | Supported)
     return Supported() if seen >= LINES // 2 else Open("too few points")
-
-
-def put(node: Tree, values: dict[str, Tree]) -> Tree:
-    for name, value in values.items():
-        node = replace(node, name, value)
-    return node

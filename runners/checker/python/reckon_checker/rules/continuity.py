@@ -25,7 +25,7 @@ from ..expanding import towards
 from ..normal import proves_equal, proves_zero
 from ..parameters import Known, named, samples
 from ..sought import Absent, Found, Sought, Unseen
-from ..tree import Refused, Tree, arguments, free_symbols, is_call, minus, plus, power, rational, times
+from ..tree import Refused, Tree, arguments, free_symbols, is_call, minus, plus, power, rational, rational_tree, terms_of, times
 from ..tree import show as show_tree
 from ..values import NonValue, Number, Undecided, complex_ball, is_number, precision
 from ..wording import downwards, equation, show, upwards
@@ -148,10 +148,6 @@ def at_places(integrand: Tree, answer: Tree, name: str, conditions: list[Tree], 
         else:
             exact = exact and found.exact
     return Unseen(why) if why or not cells else Absent(exact)
-
-
-def terms_of(node: Tree) -> list[Tree]:
-    return [term for part in arguments(node) for term in terms_of(part)] if is_call(node, "Plus") else [node]
 
 
 def written_out(node: Tree) -> Tree:
@@ -472,7 +468,3 @@ def as_value(p: Polynomial, at: Tree) -> Tree:
     for (n,), c in p.terms:
         terms.append(times(rational_tree(c), power(at, n) if n else 1))
     return plus(*terms)
-
-
-def rational_tree(value: fmpq) -> Tree:
-    return rational(int(value.p), int(value.q))

@@ -6,7 +6,7 @@ from flint import fmpq_mpoly
 
 from ..field import TooLarge
 from ..normal import Normalizer
-from ..tree import Refused, Tree, plus, power, rational, replace, times
+from ..tree import Refused, Tree, plus, power, rational_tree, replace, times
 
 Range = tuple[str, Tree, Tree]
 
@@ -46,5 +46,5 @@ def _tree(p: fmpq_mpoly, names: dict[int, str]) -> Tree:
     terms = []
     for monomial, coefficient in p.to_dict().items():
         factors = [power(names[i], int(d)) for i, d in enumerate(monomial) if d]
-        terms.append(times(rational(int(coefficient.p), int(coefficient.q)), *factors))
+        terms.append(times(rational_tree(coefficient), *factors))
     return plus(*terms)

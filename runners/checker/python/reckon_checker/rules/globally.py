@@ -14,7 +14,7 @@ from ..expansion import Expander
 from ..growth import order
 from ..parameters import Known
 from ..stops import period
-from ..tree import Refused, Tree, is_call, minus, rational, times, walk
+from ..tree import Refused, Tree, is_call, minus, rational_tree, times, walk
 from ..values import Undecided, complex_ball, is_number, real_ball
 from ..wording import show
 
@@ -55,7 +55,7 @@ def _tail(objective: Tree, name: str, target: fmpq, way: Tree, start: int) -> bo
     """Above the target by a part of something that does not vanish, from 2^start on."""
     try:
         on = Expander(arb(2) ** start, TERMS)
-        germ = expand(towards(minus(objective, rational(int(target.p), int(target.q))), name, way, 1), on)
+        germ = expand(towards(minus(objective, rational_tree(target)), name, way, 1), on)
         return eventual_sign(germ, on) > 0 and order(on.lead(germ)[0]) >= 0
     except (Undecided, Refused, ValueError, ZeroDivisionError, OverflowError):
         return False

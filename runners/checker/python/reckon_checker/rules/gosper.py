@@ -10,7 +10,7 @@ from .. import budget
 from ..field import TooLarge
 from ..hypergeometric import related
 from ..normal import Normalizer
-from ..tree import Refused, Tree, plus, power, rational, replace, times
+from ..tree import Refused, Tree, plus, power, rational_tree, replace, times
 
 MAX_DEGREE = 30
 MAX_SHIFT = 60
@@ -132,5 +132,5 @@ def solved(matrix: fmpq_mat, right: list[fmpq]) -> list[fmpq] | None:
 
 
 def in_k(p: fmpq_poly, k: str) -> Tree:
-    terms: list[Tree] = [times(rational(int(c.p), int(c.q)), power(k, n) if n else 1) for n, c in enumerate(p.coeffs()) if c != 0]
+    terms: list[Tree] = [times(rational_tree(c), power(k, n) if n else 1) for n, c in enumerate(p.coeffs()) if c != 0]
     return plus(*terms)

@@ -9,7 +9,7 @@ from flint import fmpq
 
 from ..agreement import Claim
 from ..normal import proves_equal
-from ..tree import Tree, arguments, free_symbols, is_call, plus, rational, reals, replace, times, walk
+from ..tree import Tree, arguments, free_symbols, is_call, plus, rational_tree, reals, replace, times, walk
 from ..univariate import polynomial
 from .composed import plainly
 
@@ -38,7 +38,7 @@ def ways(name: str, claims: Sequence[Claim]) -> Iterator[Tree]:
         kinks = {kink for claim in claims for side in claim for part in walk(side) if (kink := kink_of(part, name)) is not None}
         start = kinks.pop() if len(kinks) == 1 else fmpq(0)
         for way in (name, times(-1, name)):
-            yield plus(way, rational(int(start.p), int(start.q))) if start != 0 else way
+            yield plus(way, rational_tree(start)) if start != 0 else way
 
 
 def kink_of(node: Tree, name: str) -> fmpq | None:

@@ -115,7 +115,7 @@ def single(integrand: Tree, one: list[Tree], task: dict[str, Any], seed: int) ->
     conditions = list(task.get("assumptions") or []) + conditions_of(answer)
     if any(name in free_symbols(end) for end in ends):
         fresh = name + "$bound"
-        integrand, name = renamed(integrand, name, fresh), fresh
+        integrand, name = replace(integrand, name, fresh), fresh
 
     def look(values: Known) -> Sampled:
         known = named(values)
@@ -123,12 +123,6 @@ def single(integrand: Tree, one: list[Tree], task: dict[str, Any], seed: int) ->
 
     at_ends = [replace(integrand, name, end) for end in ends]  # where what is integrated changes its ways within the range
     return sampled(names, [answer, *ends, *at_ends], conditions, seed, look)
-
-
-def renamed(tree: Tree, name: str, fresh: str) -> Tree:
-    if tree == name:
-        return fresh
-    return tuple(renamed(part, name, fresh) for part in tree) if isinstance(tree, tuple) else tree
 
 
 def definite(integrand: Tree, name: str, ends: list[Tree], values: Known, task: dict[str, Any]) -> Sampled:
@@ -225,8 +219,8 @@ def several(task: dict[str, Any], seed: int) -> Sampled:
         fresh = f"{name}$bound{i}"
         names |= free_symbols(low) | free_symbols(high)
         ranges.append((fresh, low, high))
-        body = renamed(body, name, fresh)
-        pending[i + 1 :] = [(n, renamed(a, name, fresh), renamed(b, name, fresh)) for n, a, b in pending[i + 1 :]]
+        body = replace(body, name, fresh)
+        pending[i + 1 :] = [(n, replace(a, name, fresh), replace(b, name, fresh)) for n, a, b in pending[i + 1 :]]
     bound = {name for name, _, _ in ranges}
     names = (names | free_symbols(body)) - bound | free_symbols(answer)
     conditions = list(task.get("assumptions") or []) + conditions_of(answer)

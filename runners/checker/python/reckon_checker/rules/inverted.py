@@ -10,7 +10,7 @@ from flint import acb, arb, fmpq
 from ..evaluation import evaluate
 from ..logarithms import LOGARITHMS
 from ..normal import proves_zero
-from ..tree import Refused, Tree, arguments, free_symbols, is_call, minus, power, rational, times
+from ..tree import Refused, Tree, arguments, free_symbols, is_call, minus, power, rational_tree, times
 from ..values import Undecided, complex_ball, is_number, precision
 
 BITS, NEAR = 256, arb(2) ** -128
@@ -37,7 +37,7 @@ def _principal(head: str, z: Tree) -> Tree:
     with suppress(Undecided, Refused), precision(BITS):
         value = evaluate((head, z))
         if is_number(value) and (near := _near(complex_ball(value))) is not None:
-            guesses.append(rational(int(near.p), int(near.q)))
+            guesses.append(rational_tree(near))
         for w in guesses:
             at = evaluate(w)
             if is_number(at) and _on_branch(head, complex_ball(at)) and proves_zero(minus(z, power("E", w) if head == "Log" else times(w, power("E", w)))):

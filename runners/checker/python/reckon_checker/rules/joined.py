@@ -20,12 +20,12 @@ from .. import budget
 from ..calculus import differentiate
 from ..evaluation import Environment, evaluate
 from ..normal import proves_zero
-from ..tree import Refused, Tree, arguments, free_symbols, is_call, minus, plus, power, rational, times, walk
+from ..tree import Refused, Tree, arguments, free_symbols, is_call, minus, plus, power, rational, rational_of, rational_tree, terms_of, times, walk
 from ..tree import replace as put
 from ..univariate import polynomial
 from ..values import Undecided, Value, complex_ball, is_number, precision
 from .breaks import single_valued
-from .composed import Composer, Fact, NotComposed, factors, number, of_number, proportion, slope_of_one_sign
+from .composed import Composer, Fact, NotComposed, factors, proportion, slope_of_one_sign
 from .cones import plane
 from .one_variable import CIRCULAR, HYPERBOLIC, VARIABLE, NotPlaced, Places, Polynomial, Reader, line_of
 from .parameter_cells import as_tree
@@ -78,7 +78,9 @@ class Joined:
         if not isinstance(node, tuple) or self.name not in free_symbols(node):
             return node
         if single_valued(node, self.name):
-            if not any(is_call(part, "Tan", "Cot", "Sec", "Csc") or (is_call(part, "Power") and (number(arguments(part)[1]) or 0) < 0) for part in walk(node)):
+            if not any(
+                is_call(part, "Tan", "Cot", "Sec", "Csc") or (is_call(part, "Power") and (rational_of(arguments(part)[1]) or 0) < 0) for part in walk(node)
+            ):
                 return node
             try:
                 return lowest_terms(node, self.name)
@@ -142,7 +144,7 @@ class Joined:
             for turns in itertools.product(*(range(int(p.q)) for _, (_, p) in roots)):
                 env = dict(point)
                 for (symbol, (base, p)), turn in zip(roots, turns, strict=True):
-                    value = evaluate(power(base, of_number(p)), Environment.of(env))
+                    value = evaluate(power(base, rational_tree(p)), Environment.of(env))
                     if not is_number(value):
                         return False
                     env[symbol] = complex_ball(value) * (2 * acb(arb.pi()) * acb(0, 1) * turn / int(p.q)).exp()
@@ -161,7 +163,7 @@ class Joined:
             if not isinstance(node, tuple):
                 return node
             inner: Tree = (node[0], *(analytic(part) for part in node[1:]))
-            p = number(arguments(inner)[1]) if is_call(inner, "Power") else None
+            p = rational_of(arguments(inner)[1]) if is_call(inner, "Power") else None
             try:
                 base = branching(inner)
                 if base is not None and free_symbols(base) - {self.name, *(fact.node for fact in case)} - {symbol for symbol, _ in roots}:
@@ -180,10 +182,6 @@ class Joined:
         node = analytic(self.integrand)
         composer.shape(node)
         return node, roots
-
-
-def terms_of(node: Tree) -> list[Tree]:
-    return [term for part in arguments(node) for term in terms_of(part)] if is_call(node, "Plus") else [node]
 
 
 def branching(node: Tree) -> Tree | None:
@@ -213,7 +211,7 @@ def real_where(integrand: Tree, composer: Composer) -> Iterator[Fact]:
                 if not composer.shape(factor).nonzero and not analytic(factor, composer):
                     return  # 0 on an interval, it may be
                 continue
-            p = number(exponent)
+            p = rational_of(exponent)
             plain = (
                 plain
                 and composer.shape(base).real
@@ -224,7 +222,7 @@ def real_where(integrand: Tree, composer: Composer) -> Iterator[Fact]:
         found.append((base, exponent))
     if plain and found:
         ratios = [proportion(base, found[0][0]) for base, _ in found]
-        sum_of = [number(exponent) for _, exponent in found]
+        sum_of = [rational_of(exponent) for _, exponent in found]
         known = [p for p in sum_of if p is not None]
         if all(r is not None and r > 0 for r in ratios) and (len(found) == 1 or (len(known) == len(found) and sum(known, fmpq(0)).q != 1)):
             yield Fact(found[0][0], "+")
@@ -246,7 +244,7 @@ def real_square_root(integrand: Tree, composer: Composer) -> Iterator[Fact]:
     roots: dict[Tree, Tree] = {}
     for part in walk(integrand):
         base = branching(part)
-        p = number(arguments(part)[1]) if base is not None and is_call(part, "Power") else None
+        p = rational_of(arguments(part)[1]) if base is not None and is_call(part, "Power") else None
         if base is None or name not in free_symbols(base):
             continue
         shape = composer.shape(base)
@@ -257,7 +255,7 @@ def real_square_root(integrand: Tree, composer: Composer) -> Iterator[Fact]:
         return
     node = integrand
     for part in sorted(roots, key=lambda one: -len(str(one))):
-        node = put(node, part, power(symbol, int(number(arguments(part)[1]).p)))  # type: ignore[union-attr]
+        node = put(node, part, power(symbol, int(rational_of(arguments(part)[1]).p)))  # type: ignore[union-attr]
     if not composer.shape(node).real or not analytic(node, composer):
         return
     root = power(bases[0], rational(1, 2))
@@ -392,7 +390,7 @@ def algebraic(node: Tree, integrand: Tree, composer: Composer) -> Algebraic:
     if composer.half == "+":
         q = 1
         for part in itertools.chain(walk(node), walk(integrand)):
-            p = number(arguments(part)[1]) if branching(part) == name and is_call(part, "Power") else fmpq(1)
+            p = rational_of(arguments(part)[1]) if branching(part) == name and is_call(part, "Power") else fmpq(1)
             if p is None:
                 raise NotPlaced
             q = math.lcm(q, int(p.q))
@@ -400,7 +398,7 @@ def algebraic(node: Tree, integrand: Tree, composer: Composer) -> Algebraic:
         def finer(tree: Tree) -> Tree:
             if tree == name:
                 return power(FINER, q) if q > 1 else FINER
-            if is_call(tree, "Power") and len(arguments(tree)) == 2 and arguments(tree)[0] == name and (p := number(arguments(tree)[1])) is not None:
+            if is_call(tree, "Power") and len(arguments(tree)) == 2 and arguments(tree)[0] == name and (p := rational_of(arguments(tree)[1])) is not None:
                 return power(FINER, int((p * q).p))
             return (tree[0], *(finer(part) for part in tree[1:])) if isinstance(tree, tuple) else tree
 
@@ -410,9 +408,9 @@ def algebraic(node: Tree, integrand: Tree, composer: Composer) -> Algebraic:
 
 def multiplied(node: Tree, name: str) -> Tree:
     """By the variable."""
-    rest = [(base, exponent) for base, exponent in factors(node) if base != name or number(exponent) is None]
-    own = sum((number(exponent) or fmpq(0) for base, exponent in factors(node) if base == name), fmpq(1))
-    return times(*(power(base, exponent) for base, exponent in rest), *([power(name, of_number(own))] if own != 0 else []))
+    rest = [(base, exponent) for base, exponent in factors(node) if base != name or rational_of(exponent) is None]
+    own = sum((rational_of(exponent) or fmpq(0) for base, exponent in factors(node) if base == name), fmpq(1))
+    return times(*(power(base, exponent) for base, exponent in rest), *([power(name, rational_tree(own))] if own != 0 else []))
 
 
 def shortened(node: Tree, name: str) -> Tree:
@@ -421,8 +419,8 @@ def shortened(node: Tree, name: str) -> Tree:
         return node
     if is_call(node, "Times", "Plus"):
         for ratio in (fmpq(1), fmpq(1, 2), fmpq(2), fmpq(-1)):
-            if proves_zero(minus(node, times(of_number(ratio), name))):
-                return times(of_number(ratio), name) if ratio != 1 else name
+            if proves_zero(minus(node, times(rational_tree(ratio), name))):
+                return times(rational_tree(ratio), name) if ratio != 1 else name
     return (node[0], *(shortened(part, name) for part in node[1:]))
 
 
@@ -440,7 +438,7 @@ def lowest_terms(node: Tree, name: str) -> Tree:
 
     reader = Reader(line)
     top, bottom = reader.quotient(line.written(general(node)))
-    angle = times(rational(1, 2), plus(times(of_number(line.slope), line.unit, name), times(of_number(line.start), line.unit)))
+    angle = times(rational(1, 2), plus(times(rational_tree(line.slope), line.unit, name), times(rational_tree(line.start), line.unit)))
     degree = max(n for p in (top, bottom) for n in p)
     written = []
     for p in (top, bottom):

@@ -6,12 +6,12 @@ from collections.abc import Callable
 from itertools import combinations
 from typing import Any
 
-from flint import fmpq, fmpq_mat, fmpq_poly
+from flint import fmpq_mat, fmpq_poly
 
 from .. import machine
 from ..agreement import CHOOSING
 from ..findings import Open, Refuted, Residual, Supported, Verified
-from ..tree import Tree, arguments, brief, exactly, is_call, kept_by_machines, plus, reals, times, walk
+from ..tree import Tree, arguments, brief, exactly, is_call, kept_by_machines, plus, rational_tree, reals, times, walk
 from ..wording import show
 from . import decimal_matrices, eigenvalues_of_numbers
 from .decompositions import DECOMPOSITIONS
@@ -107,10 +107,6 @@ def determinant(rows: Rows) -> Tree:
 
 def proved_exactly(found: Residual) -> bool:
     return isinstance(found, Verified) and found.exact
-
-
-def rational_tree(value: fmpq) -> Tree:
-    return int(value.p) if value.q == 1 else ("Rational", int(value.p), int(value.q))
 
 
 def eigenvalues(matrix: Rows, answer: Tree, case: Case) -> Residual:

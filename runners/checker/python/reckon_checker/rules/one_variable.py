@@ -18,7 +18,7 @@ from .. import budget
 from ..evaluation import evaluate
 from ..field import Fraction, TooLarge
 from ..normal import Normalizer
-from ..tree import Refused, Tree, arguments, free_symbols, is_call, minus, plus, power, rational, replace, times, walk
+from ..tree import Refused, Tree, arguments, free_symbols, is_call, minus, plus, power, rational, rational_tree, replace, times, walk
 from ..values import Undecided, precision
 from .kernels import refined
 
@@ -168,7 +168,7 @@ def cosine_and_sine(m: int) -> tuple[Tree, Tree]:
 
 
 def in_t(p: fmpq_poly) -> Tree:
-    terms = [times(rational(int(c.p), int(c.q)), power(VARIABLE, n) if n else 1) for n, c in enumerate(p.coeffs()) if c != 0]
+    terms = [times(rational_tree(c), power(VARIABLE, n) if n else 1) for n, c in enumerate(p.coeffs()) if c != 0]
     return plus(*terms)
 
 
@@ -234,7 +234,7 @@ class Reader:
         normal, names = self._rational(written)
         (top, above), (bottom, below) = (Polynomial.scaled(p, names) for p in (normal.top, normal.bottom))
         ratio, tops, bottoms = above / below, top.coefficients(VARIABLE), bottom.coefficients(VARIABLE)
-        return {n: times(rational(int(ratio.p), int(ratio.q)), c) for n, c in tops.items()}, bottoms
+        return {n: times(rational_tree(ratio), c) for n, c in tops.items()}, bottoms
 
     def _rational(self, written: Tree) -> tuple[Fraction, dict[int, str]]:
         found = Normalizer(reals=(VARIABLE,))
@@ -316,7 +316,7 @@ class Polynomial:
         found: dict[int, list[Tree]] = {}
         for exponents, c in self.terms:
             rest = [power(other, d) for i, (other, d) in enumerate(zip(self.names, exponents, strict=True)) if d and i != at]
-            found.setdefault(exponents[at] if at >= 0 else 0, []).append(times(rational(int(c.p), int(c.q)), *rest))
+            found.setdefault(exponents[at] if at >= 0 else 0, []).append(times(rational_tree(c), *rest))
         return {n: plus(*terms) for n, terms in found.items()}
 
 

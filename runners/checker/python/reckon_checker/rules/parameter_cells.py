@@ -12,7 +12,7 @@ from ..assumptions import Assumptions
 from ..critical import zeros_told_apart
 from ..evaluation import Environment
 from ..parameters import Known
-from ..tree import Tree, arguments, free_symbols, plus, power, rational, times
+from ..tree import Tree, arguments, free_symbols, plus, power, rational_tree, times
 from ..univariate import polynomial
 from .breaks import places, single_valued
 from .one_variable import VARIABLE, NotPlaced, Places, Polynomial
@@ -79,9 +79,7 @@ def free_parts(node: Tree, name: str) -> Iterator[Tree]:
 
 
 def as_tree(p: Polynomial, names: dict[str, str]) -> Tree:
-    terms = [
-        times(rational(int(c.p), int(c.q)), *(power(names.get(n, n), d) for n, d in zip(p.names, exponents, strict=True) if d)) for exponents, c in p.terms
-    ]
+    terms = [times(rational_tree(c), *(power(names.get(n, n), d) for n, d in zip(p.names, exponents, strict=True) if d)) for exponents, c in p.terms]
     return plus(*terms)
 
 

@@ -18,7 +18,7 @@ from ..evaluation import Environment, evaluate
 from ..field import TooLarge, as_rational
 from ..findings import Open, Refuted, Residual, Statement, Verified
 from ..normal import Normalizer, proves_zero
-from ..tree import Refused, Tree, arguments, free_symbols, minus, rational, replace
+from ..tree import Refused, Tree, arguments, free_symbols, minus, rational, rational_tree, replace
 from ..values import Number, Undecided, complex_ball, is_number, precision, settled
 from ..wording import equation
 from .algebraic import NotAlgebraic, rational_of
@@ -129,7 +129,7 @@ class Rewriter:
         if angle is None:
             raise NotPeriodic
         angle = angle - 2 * ((angle + 1) / 2).ceil() + 2
-        return ("Times", ("Power", -1, rational(int(angle.p), int(angle.q))), wave)
+        return ("Times", ("Power", -1, rational_tree(angle)), wave)
 
 
 def ratio(a: Tree, b: Tree) -> fmpq | None:

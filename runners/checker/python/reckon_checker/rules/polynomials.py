@@ -13,7 +13,7 @@ from flint import fmpq, fmpq_mpoly, fmpz, nmod_poly
 
 from .. import budget
 from ..findings import Open, Refuted, Residual, Statement, Supported, Verified
-from ..tree import Refused, Tree, arguments, clipped, free_symbols, is_call, rational
+from ..tree import Refused, Tree, arguments, clipped, free_symbols, is_call, rational_tree
 from ..univariate import polynomial as univariate
 from . import forms, identities
 from .quotients import Foreign, Quotient, Ring, leaves
@@ -100,7 +100,7 @@ def as_tree(p: fmpq_mpoly, names: list[str]) -> Tree:
     terms: list[Tree] = []
     for monomial, c in p.to_dict().items():
         factors = [("Power", name, int(e)) for name, e in zip(names, monomial, strict=False) if int(e)]
-        terms.append(("Times", rational(int(c.p), int(c.q)), *factors))
+        terms.append(("Times", rational_tree(c), *factors))
     return ("Plus", *terms)
 
 

@@ -12,9 +12,8 @@ from .. import budget
 from ..calculus import differentiate
 from ..field import TooLarge
 from ..normal import Normalizer, proves_zero
-from ..tree import Refused, Tree, arguments, free_symbols, is_call, minus, plus, power, rational, replace, times, walk
+from ..tree import Refused, Tree, arguments, free_symbols, is_call, minus, plus, power, rational, rational_of, rational_tree, replace, times, walk
 from ..univariate import polynomial
-from .across import exact_number
 from .gosper import in_k, quotient_in, solved
 from .one_variable import VARIABLE, NotPlaced, line_of
 
@@ -173,29 +172,25 @@ def logarithm(rest: fmpq_poly, square_free: fmpq_poly, factor: fmpq_poly, x: str
     _, inverse, _ = (others % factor).xgcd(factor) if factor.degree() > 1 else (None, fmpq_poly([1 / others(-factor[0] / factor[1])]), None)
     over = rest * inverse % factor
     if factor.degree() == 1:
-        return times(of(over[0] / factor[1]), ("Log", in_k(factor, x)))
+        return times(rational_tree(over[0] / factor[1]), ("Log", in_k(factor, x)))
     if factor.degree() != 2:
         raise NotOfForm
     # (p x + q)/(a x^2 + b x + c)
     a, b, c = factor[2], factor[1], factor[0]
     p, q = over[1], over[0]
     discriminant = 4 * a * c - b * b
-    parts: list[Tree] = [times(of(p / (2 * a)), ("Log", in_k(factor, x)))] if p != 0 else []
+    parts: list[Tree] = [times(rational_tree(p / (2 * a)), ("Log", in_k(factor, x)))] if p != 0 else []
     flat = q - p * b / (2 * a)
     if flat != 0:
         inner = fmpq_poly([b, 2 * a])
         if discriminant > 0:
-            root = power(of(discriminant), HALF)
-            parts.append(times(of(2 * flat), power(root, -1), ("ArcTan", times(in_k(inner, x), power(root, -1)))))
+            root = power(rational_tree(discriminant), HALF)
+            parts.append(times(rational_tree(2 * flat), power(root, -1), ("ArcTan", times(in_k(inner, x), power(root, -1)))))
         else:
-            root = power(of(-discriminant), HALF)
+            root = power(rational_tree(-discriminant), HALF)
             low, high = minus(in_k(inner, x), root), plus(in_k(inner, x), root)
-            parts.append(times(of(flat), power(root, -1), minus(("Log", low), ("Log", high))))
+            parts.append(times(rational_tree(flat), power(root, -1), minus(("Log", low), ("Log", high))))
     return plus(*parts)
-
-
-def of(value: fmpq) -> Tree:
-    return rational(int(value.p), int(value.q))
 
 
 # Term by term: powers, logarithms, Gaussians.
@@ -258,7 +253,7 @@ def of_factors(factors: list[tuple[Tree, Tree]], x: str) -> Tree:
         (base, exponent) = rest[0]
         if is_call(base, "Log") and arguments(base) == (x,) and isinstance(exponent, int) and exponent > 0:
             return of_logarithm(powers, exponent, x)
-        n = exact_number(powers)
+        n = rational_of(powers)
         if base == "E" and n in (0, -1, 2):
             gauss = polynomial(exponent, x)
             if n == 0 and gauss is not None and gauss.degree() == 2:
@@ -270,7 +265,7 @@ def of_factors(factors: list[tuple[Tree, Tree]], x: str) -> Tree:
         if n == 0 and is_call(base, "Sin", "Cos") and exponent == 1:
             square = polynomial(arguments(base)[0], x)
             if square is not None and square.degree() == 2 and square[1] == square[0] == 0 and square[2] > 0:
-                scale = power(times(of(2 * square[2]), power("Pi", -1)), HALF)
+                scale = power(times(rational_tree(2 * square[2]), power("Pi", -1)), HALF)
                 return times(power(scale, -1), ("FresnelS" if is_call(base, "Sin") else "FresnelC", times(scale, x)))
         if n == 0 and not isinstance(exponent, int):
             slope, _ = line(base, x)
@@ -305,10 +300,10 @@ def gaussian(p: fmpq_poly, x: str) -> Tree:
     """E^(a x^2 + b x + c)."""
     a, b, c = p[2], p[1], p[0]
     head = "Erf" if a < 0 else "Erfi"
-    root = power(of(abs(a)), HALF)
+    root = power(rational_tree(abs(a)), HALF)
     middle = b / (2 * a)
-    scale = power("E", of(c - b * b / (4 * a)))
-    return times(HALF, power("Pi", HALF), power(root, -1), scale, (head, times(root, plus(x, of(middle)))))
+    scale = power("E", rational_tree(c - b * b / (4 * a)))
+    return times(HALF, power("Pi", HALF), power(root, -1), scale, (head, times(root, plus(x, rational_tree(middle)))))
 
 
 # Roots of quadratic polynomials.
@@ -317,7 +312,7 @@ def gaussian(p: fmpq_poly, x: str) -> Tree:
 def of_root(node: Tree, x: str) -> Tree:
     """P(x) q^(1/2) and P(x) q^(-1/2), q of second degree: Q q^(1/2) + c L, where L' is q^(-1/2)."""
     constant, factors = factored(node, x)
-    roots = [(base, n) for base, exponent in factors if (n := exact_number(exponent)) is not None and n.q == 2]
+    roots = [(base, n) for base, exponent in factors if (n := rational_of(exponent)) is not None and n.q == 2]
     if len(roots) != 1 or abs(roots[0][1]) != fmpq(1, 2):
         raise NotOfForm
     base, exponent = roots[0]
@@ -339,7 +334,7 @@ def of_root(node: Tree, x: str) -> Tree:
     root = power(base, HALF)
     parts: list[Tree] = [times(in_k(fmpq_poly(solution[:-1]), x), root)]
     if solution[-1] != 0:
-        parts.append(times(of(solution[-1]), of_inverse_root(q, root, x)))
+        parts.append(times(rational_tree(solution[-1]), of_inverse_root(q, root, x)))
     return times(constant, plus(*parts))
 
 
@@ -350,8 +345,8 @@ def of_inverse_root(q: fmpq_poly, root: Tree, x: str) -> Tree:
         discriminant = b * b - 4 * a * c
         if discriminant <= 0:
             raise NotOfForm
-        return times(-1, power(of(-a), rational(-1, 2)), ("ArcSin", times(line_of_x, power(of(discriminant), rational(-1, 2)))))
-    return times(power(of(a), rational(-1, 2)), ("Log", plus(line_of_x, times(2, power(of(a), HALF), root))))
+        return times(-1, power(rational_tree(-a), rational(-1, 2)), ("ArcSin", times(line_of_x, power(rational_tree(discriminant), rational(-1, 2)))))
+    return times(power(rational_tree(a), rational(-1, 2)), ("Log", plus(line_of_x, times(2, power(rational_tree(a), HALF), root))))
 
 
 def of_waves(node: Tree, x: str) -> Tree:
@@ -364,9 +359,9 @@ def of_waves(node: Tree, x: str) -> Tree:
     except NotPlaced:
         raise NotOfForm from None
     speed = times(HALF, plus(1, power(VARIABLE, 2))) if over.kind == "circular" else VARIABLE
-    rate = times(of(over.slope), over.unit)
+    rate = times(rational_tree(over.slope), over.unit)
     found = replace(of_quotient(times(written, power(speed, -1)), VARIABLE), VARIABLE, "t$value")
-    v = plus(times(rate, x), times(of(over.start), over.unit)) if over.start != 0 else times(rate, x)
+    v = plus(times(rate, x), times(rational_tree(over.start), over.unit)) if over.start != 0 else times(rate, x)
     t: Tree = ("Tan", times(HALF, v)) if over.kind == "circular" else power("E", v)
     return times(power(rate, -1), replace(found, "t$value", t))
 
@@ -407,4 +402,4 @@ def constant_ratio(a: Tree, b: Tree, x: str) -> Tree | None:
         return None
     if found.top.is_zero() or not found.top.is_constant() or not found.bottom.is_constant():
         return None
-    return of(found.top.leading_coefficient() / found.bottom.leading_coefficient())
+    return rational_tree(found.top.leading_coefficient() / found.bottom.leading_coefficient())

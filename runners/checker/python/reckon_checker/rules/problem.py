@@ -17,7 +17,7 @@ from ..assumptions import INTEGER_DOMAINS, Assumptions, flatten
 from ..evaluation import evaluate
 from ..findings import Open, Refuted, Residual, Statement, Supported, Verified
 from ..reality import is_real
-from ..tree import Refused, Tree, arguments, brief, clipped, constants, free_symbols, is_call, replace, size, walk
+from ..tree import Refused, Tree, arguments, brief, clipped, constants, free_symbols, is_call, replace, replace_each, size, walk
 from ..tree import show as show_tree
 from ..values import Gaussian, NonValue, Number, Relation, Undecided, Value, ball, compare, complex_ball, digits_of, is_exact, is_number, precision, spread
 from ..watch import magnitude
@@ -27,7 +27,7 @@ from .candidates import Algebraic, Candidate
 from .identities import proves
 from .inverted import undone
 from .real_values import restricted
-from .stated import conditioned, holds
+from .stated import holds
 
 MAX_BITS = 20_000
 DIGITS = 60
@@ -424,14 +424,14 @@ def put_in(problem: Problem, why: str) -> Residual:
 def put_one_in(problem: Problem, s: Solution) -> Residual:
     """Whether a solution makes the equations and conditions true, and is in the domain."""
     for other in problem.others:
-        condition = conditioned(other, s.values)
+        condition = replace_each(other, s.values)
         if holds(condition) is False:
             return Refuted(Statement(f"the condition {brief(condition, 200)} is false"))
     real = reality(s) if problem.domain == "Reals" else True
     if isinstance(real, Refuted):
         return real
     found = equations_hold(problem, s)
-    if isinstance(found, Verified) and not (real and all(holds(conditioned(other, s.values)) for other in problem.others)):
+    if isinstance(found, Verified) and not (real and all(holds(replace_each(other, s.values)) for other in problem.others)):
         return Supported()  # a condition, or whether a value is real, was not decided
     return found
 

@@ -16,7 +16,7 @@ from .. import budget
 from ..critical import exact_tree
 from ..findings import Open, Refuted, Sampled, Statement, Supported, Verified
 from ..roots import isolated
-from ..tree import Refused, Tree, arguments, free_symbols, is_call, minus, replace, walk
+from ..tree import Refused, Tree, arguments, free_symbols, is_call, minus, replace_each, walk
 from ..values import Undecided, precision
 from ..wording import equation
 from .cells import ORDERS, Cells, rational_above, rational_below
@@ -50,7 +50,7 @@ def check(task: dict[str, Any], seed: int) -> Sampled:
         budget.step()
         here = {name: exact_tree(value) for name, value in zip(names, point, strict=True)}
         try:
-            wanted, given = truth(put(left, here), real), truth(put(right, here), real)
+            wanted, given = truth(replace_each(left, here), real), truth(replace_each(right, here), real)
         except (Unknown, Undecided, Refused):
             continue
         if wanted != given:
@@ -67,7 +67,7 @@ def check(task: dict[str, Any], seed: int) -> Sampled:
 def ends_between(right: Tree, name: str, low: fmpq, high: fmpq, real: bool) -> bool:
     """Whether the answer changes between two numbers."""
     try:
-        return truth(put(right, {name: exact_tree(low)}), real) != truth(put(right, {name: exact_tree(high)}), real)
+        return truth(replace_each(right, {name: exact_tree(low)}), real) != truth(replace_each(right, {name: exact_tree(high)}), real)
     except (Unknown, Undecided, Refused):
         return True
 
@@ -82,12 +82,6 @@ def irrational_places(left: Tree, right: Tree, name: str) -> list[tuple[fmpq, fm
                     real_ones = [root.real for root, _ in isolated(tuple(factor.coeffs()), BITS) if root.imag.is_zero()]
                     found += [(rational_below(root), rational_above(root)) for root in real_ones]
     return found
-
-
-def put(node: Tree, values: dict[str, Tree]) -> Tree:
-    for name, value in values.items():
-        node = replace(node, name, value)
-    return node
 
 
 def unbound(node: Tree) -> set[str]:

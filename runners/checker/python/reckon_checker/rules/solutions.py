@@ -21,7 +21,7 @@ from ..findings import Open, Refuted, Residual, Statement, Supported, Verified
 from ..parameters import leaves_out
 from ..points import Points
 from ..sought import Absent, Found
-from ..tree import Refused, Tree, arguments, brief, constants, exactly, free_symbols, is_call, kept_by_machines, reals, walk
+from ..tree import Refused, Tree, arguments, brief, constants, exactly, free_symbols, is_call, kept_by_machines, reals, replace_each, walk
 from ..tree import show as show_tree
 from ..values import Kind, NonValue, Relation, Undecided
 from . import components, decimals, diophantine, enclosed, exponential, kernels, logarithmic, parametric, parts, periodic, plain_numbers, stepped, window
@@ -33,7 +33,6 @@ from .identities import proves
 from .multiplicity import often_enough
 from .problem import Problem, Solution, finite, put_in, solution
 from .rounded import ROUNDED, rounds
-from .stated import conditioned
 from .systems import Infinite, TooHard
 
 MAX_SOLUTIONS = 200
@@ -292,7 +291,7 @@ def with_parameters(problem: Problem) -> Residual:
     if parametric.all_roots(bare):
         return Verified(True)
     trees = [side for e in problem.equations for side in arguments(e)] + [node for s in problem.solutions for node in (*s.values.values(), *s.conditions)]
-    trees += [conditioned(other, s.values) for other in problem.others for s in problem.solutions]
+    trees += [replace_each(other, s.values) for other in problem.others for s in problem.solutions]
     points = Points(names, trees, assumptions, problem.seed, problem.domain != "Complexes")
     chosen = points.choose()
     plain = [p for p in chosen if not p.special]

@@ -3,14 +3,8 @@
 from __future__ import annotations
 
 from ..evaluation import Environment, evaluate
-from ..tree import Tree, free_symbols, replace
+from ..tree import Tree, free_symbols
 from ..values import Undecided, precision
-
-
-def conditioned(condition: Tree, values: dict[str, Tree]) -> Tree:
-    for name, value in values.items():
-        condition = replace(condition, name, value)
-    return condition
 
 
 def holds(condition: Tree) -> bool | None:

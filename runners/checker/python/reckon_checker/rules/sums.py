@@ -19,7 +19,7 @@ from ..hypergeometric import related
 from ..normal import proves_equal
 from ..parameters import Known, conditions_of, named, sampled
 from ..tails import Divergent
-from ..tree import Refused, Tree, arguments, free_symbols, is_call, kept_by_machines, minus, plus, power, rational, reals, replace, times, walk
+from ..tree import Refused, Tree, arguments, free_symbols, is_call, kept_by_machines, minus, plus, power, rational_tree, reals, replace, times, walk
 from ..univariate import polynomial
 from ..values import NonValue, Undecided, Value, complex_ball, is_number, precision, settled, whole
 from . import certified_sums, identities
@@ -66,7 +66,7 @@ def check(task: dict[str, Any], seed: int) -> Residual:
     names = (free_symbols(term) | free_symbols(answer) | outside) - {name}
     conditions = list(task.get("assumptions") or []) + conditions_of(answer)
     fresh = "index$"
-    body = at_whole_numbers(renamed(term, name, fresh), fresh)
+    body = at_whole_numbers(replace(term, name, fresh), fresh)
 
     def look(values: Known) -> Sampled:
         known = named(values)
@@ -169,18 +169,12 @@ def at_whole_numbers(term: Tree, name: str) -> Tree:
     if is_call(term, "Sin", "Cos"):
         p = polynomial(replace(term[1], "Pi", 1), name)
         if p is not None and p.degree() == 1 and p[1].q == 1:
-            slope, start = int(p[1].p), rational(int(p[0].p), int(p[0].q))
+            slope, start = int(p[1].p), rational_tree(p[0])
             if proves_equal(term[1], times("Pi", plus(times(slope, name), start))):
                 sign: Tree = power(-1, name) if slope % 2 else 1
                 return times(sign, (term[0], times("Pi", start)))
         return term
     return (term[0], *(at_whole_numbers(part, name) for part in term[1:]))
-
-
-def renamed(tree: Tree, name: str, fresh: str) -> Tree:
-    if tree == name:
-        return fresh
-    return tuple(renamed(part, name, fresh) for part in tree) if isinstance(tree, tuple) else tree
 
 
 def goes_to_infinity(end: Tree) -> bool:
