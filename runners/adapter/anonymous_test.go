@@ -11,6 +11,7 @@ import (
 	"reckon/domain/run"
 	"reckon/runners/adapter"
 	"reckon/runners/checker"
+	"reckon/runners/checker/checkertest"
 	"reckon/runners/engine"
 	"reckon/runners/engine/enginetest"
 	"reckon/runners/fair"
@@ -20,11 +21,7 @@ import (
 func TestAnonymousAnswersAreThoseOfAccounts(t *testing.T) {
 	t.Parallel()
 	e := enginetest.Start(t, engine.Options{})
-	checks, err := checker.New(t.Context(), enginetest.Environment(t), checker.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = checks.Close() })
+	checks := checkertest.Start(t, checker.Options{})
 	anonymous := commands.Anonymous{
 		Engine:    adapter.Engine{Engine: e, Places: fair.NewPool(1)},
 		Checker:   adapter.Checker{Engine: e, Checker: checks, Places: fair.NewPool(1)},

@@ -11,6 +11,7 @@ import (
 	"reckon/domain/expression"
 	"reckon/runners/adapter"
 	"reckon/runners/checker"
+	"reckon/runners/checker/checkertest"
 	"reckon/runners/engine"
 	"reckon/runners/engine/enginetest"
 	"reckon/runners/fair"
@@ -21,11 +22,7 @@ import (
 // although they may not wait. Who goes away frees the place of his check.
 func TestOneAccountsChecksStarveNobody(t *testing.T) {
 	t.Parallel()
-	checks, err := checker.New(t.Context(), enginetest.Environment(t), checker.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = checks.Close() })
+	checks := checkertest.Start(t, checker.Options{})
 	places := fair.NewPool(2)
 	c := adapter.Checker{Engine: enginetest.Start(t, engine.Options{Concurrency: 1}), Checker: checks, Places: places}
 	request := func(account, code, answer string) commands.CheckRequest {

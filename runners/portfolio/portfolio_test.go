@@ -12,14 +12,8 @@ import (
 	"reckon/commands"
 	"reckon/domain/expression"
 	"reckon/domain/run"
-	"reckon/runners/adapter"
-	"reckon/runners/checker"
-	"reckon/runners/engine"
-	"reckon/runners/engine/enginetest"
-	"reckon/runners/engine/giac"
-	"reckon/runners/engine/numerics"
-	"reckon/runners/fair"
 	"reckon/runners/portfolio"
+	"reckon/runners/portfolio/portfoliotest"
 )
 
 // counted is an engine that counts what it is asked.
@@ -33,30 +27,13 @@ func (c *counted) Answers(ctx context.Context, question *expression.Expr, proces
 	return c.Other.Answers(ctx, question, processor)
 }
 
+// open returns the engines and the second of them, counted.
 func open(t *testing.T) (portfolio.Engine, *counted) {
 	t.Helper()
-	first := enginetest.Start(t, engine.Options{})
-	checks, err := checker.New(t.Context(), enginetest.Environment(t), checker.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = checks.Close() })
-	started, err := giac.Start(t.Context(), giac.Options{Environment: enginetest.Of(t, giac.Packages)})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = started.Close(context.Background()) })
-	second := &counted{Other: started}
-	numbers, err := numerics.Start(t.Context(), enginetest.Of(t, numerics.Packages), engine.SandboxRequired)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = numbers.Close(context.Background()) })
-	places := engine.DefaultConcurrency()
-	return portfolio.Engine{
-		First: adapter.Engine{Engine: first}, Others: []portfolio.Other{second, numbers}, Places: fair.NewPool(places),
-		Checker: adapter.Checker{Engine: first, Checker: checks, Places: fair.NewPool(places)},
-	}, second
+	e, _ := portfoliotest.Start(t)
+	second := &counted{Other: e.Others[0]}
+	e.Others[0] = second
+	return e, second
 }
 
 func request(t *testing.T, code, session string) commands.EngineRequest {

@@ -19,14 +19,9 @@ import (
 	"reckon/commands"
 	"reckon/domain/expression"
 	"reckon/domain/run"
-	"reckon/runners/adapter"
-	"reckon/runners/checker"
 	"reckon/runners/engine"
-	"reckon/runners/engine/enginetest"
-	"reckon/runners/engine/giac"
-	"reckon/runners/engine/numerics"
-	"reckon/runners/fair"
 	"reckon/runners/portfolio"
+	"reckon/runners/portfolio/portfoliotest"
 	"reckon/test/need"
 	"reckon/test/sweep"
 )
@@ -44,27 +39,8 @@ type house struct {
 
 func open(t testing.TB) house {
 	t.Helper()
-	first := enginetest.Start(t, engine.Options{})
-	checks, err := checker.New(t.Context(), enginetest.Environment(t), checker.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = checks.Close() })
-	second, err := giac.Start(t.Context(), giac.Options{Environment: enginetest.Of(t, giac.Packages)})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = second.Close(context.Background()) })
-	numbers, err := numerics.Start(t.Context(), enginetest.Of(t, numerics.Packages), engine.SandboxRequired)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = numbers.Close(context.Background()) })
-	places := engine.DefaultConcurrency()
-	return house{portfolio.Engine{
-		First: adapter.Engine{Engine: first}, Others: []portfolio.Other{second, numbers}, Places: fair.NewPool(places),
-		Checker: adapter.Checker{Engine: first, Checker: checks, Places: fair.NewPool(places)},
-	}, first}
+	e, first := portfoliotest.Start(t)
+	return house{e, first}
 }
 
 // became is what became of a question.

@@ -21,6 +21,7 @@ import (
 	"reckon/projections/auditor"
 	"reckon/runners/adapter"
 	"reckon/runners/checker"
+	"reckon/runners/checker/checkertest"
 	"reckon/runners/engine"
 	"reckon/runners/engine/enginetest"
 	"reckon/runners/fair"
@@ -32,9 +33,7 @@ func realChecker(t *testing.T) func(context.Context, audit.Answered) (run.Check,
 	started, err := engine.Start(t.Context(), engine.Options{Environment: enginetest.Environment(t), Concurrency: 2})
 	must(t, err)
 	t.Cleanup(func() { _ = started.Close(context.WithoutCancel(t.Context())) }) // the test has ended
-	checks, err := checker.New(t.Context(), enginetest.Environment(t), checker.Options{})
-	must(t, err)
-	t.Cleanup(func() { _ = checks.Close() })
+	checks := checkertest.Start(t, checker.Options{})
 	asked := adapter.Checker{Engine: started, Checker: checks, Places: fair.NewPool(2)}
 	return func(ctx context.Context, a audit.Answered) (run.Check, error) {
 		tree, err := expression.Parse(a.Expression)

@@ -18,7 +18,7 @@ import (
 	"reckon/domain/expression"
 	"reckon/domain/verification"
 	"reckon/runners/checker"
-	"reckon/runners/engine/enginetest"
+	"reckon/runners/checker/checkertest"
 	battery "reckon/test/verification"
 )
 
@@ -29,15 +29,7 @@ func BenchmarkVerification(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	c, err := checker.New(b.Context(), enginetest.Environment(b), checker.Options{Idle: 1})
-	if err != nil {
-		b.Fatal(err)
-	}
-	defer func() {
-		if err := c.Close(); err != nil {
-			b.Error(err)
-		}
-	}()
+	c := checkertest.Start(b, checker.Options{Idle: 1})
 	for b.Loop() {
 		var times, processor []time.Duration
 		verdicts, automatic := 0, 0
@@ -81,15 +73,7 @@ func BenchmarkVerificationUnderLoad(b *testing.B) {
 		b.Fatal(err)
 	}
 	pairs = pairs[:min(500, len(pairs))]
-	c, err := checker.New(b.Context(), enginetest.Environment(b), checker.Options{Idle: 1})
-	if err != nil {
-		b.Fatal(err)
-	}
-	defer func() {
-		if err := c.Close(); err != nil {
-			b.Error(err)
-		}
-	}()
+	c := checkertest.Start(b, checker.Options{Idle: 1})
 	all := func() []verification.Outcome {
 		var outcomes []verification.Outcome
 		for _, pair := range pairs {

@@ -16,26 +16,12 @@ import (
 	"reckon/domain/expression"
 	"reckon/domain/verification"
 	"reckon/runners/checker"
-	"reckon/runners/engine/enginetest"
+	"reckon/runners/checker/checkertest"
 	"reckon/test/sweep"
 )
 
 // checkSteps is what POST /api/verify grants.
 const checkSteps verification.Steps = 500_000
-
-func start(t testing.TB) *checker.Checker {
-	t.Helper()
-	c, err := checker.New(t.Context(), enginetest.Environment(t), checker.Options{Idle: 1})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := c.Close(); err != nil {
-			t.Error(err)
-		}
-	})
-	return c
-}
 
 // outcome runs one check from texts to the outcome of section 2.5.
 func outcome(t testing.TB, c *checker.Checker, input, answer string, steps verification.Steps) verification.Outcome {
@@ -113,7 +99,7 @@ func TestIndependent(t *testing.T) { meetsGoals(t, Independent, 1) }
 func meetsGoals(t *testing.T, battery func() ([]Pair, error), noCheckPercent int) {
 	t.Parallel()
 	pairs := part(t, battery)
-	c := start(t)
+	c := checkertest.Start(t, checker.Options{Idle: 1})
 	only := os.Getenv("RECKON_BATTERY_RULE")
 	byRule := map[string]*tally{}
 	total := &tally{}
@@ -198,7 +184,7 @@ func meetsGoals(t *testing.T, battery func() ([]Pair, error), noCheckPercent int
 func TestProofs(t *testing.T) {
 	t.Parallel()
 	pairs := part(t, Proofs)
-	for i, result := range outcomes(t, start(t), pairs) {
+	for i, result := range outcomes(t, checkertest.Start(t, checker.Options{Idle: 1}), pairs) {
 		pair, verified := pairs[i], result.Verdict == verification.VerdictVerified
 		if verified != pair.Right || verified && result.Method != pair.Rule {
 			t.Errorf("%s | %s | %s: %+v", pair.Rule, pair.Input, pair.Answer, result)
@@ -210,7 +196,7 @@ func TestProofs(t *testing.T) {
 func TestForms(t *testing.T) {
 	t.Parallel()
 	pairs := part(t, Forms)
-	c := start(t)
+	c := checkertest.Start(t, checker.Options{Idle: 1})
 	total := &tally{}
 	for i, result := range outcomes(t, c, pairs) {
 		total.add(pairs[i], result)
@@ -241,7 +227,7 @@ func neverWrong(t *testing.T, battery func() ([]Pair, error)) {
 	t.Parallel()
 	pairs := part(t, battery)
 	byClass, total := map[string]*tally{}, &tally{}
-	for i, result := range outcomes(t, start(t), pairs) {
+	for i, result := range outcomes(t, checkertest.Start(t, checker.Options{Idle: 1}), pairs) {
 		pair := pairs[i]
 		if byClass[pair.Rule] == nil {
 			byClass[pair.Rule] = &tally{}

@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"reckon/domain/verification"
+	"reckon/runners/checker"
+	"reckon/runners/checker/checkertest"
 )
 
 //go:generate go test . -run ^(TestExamples|TestDocument)$ -count=1 -update
@@ -18,7 +20,7 @@ const examplesFile = "testdata/examples.json"
 
 // The examples in the documentation are what the service answers.
 func TestExamples(t *testing.T) {
-	c := start(t)
+	c := checkertest.Start(t, checker.Options{Idle: 1})
 	var shown []Shown
 	for _, rule := range verification.Rules() {
 		d := rule.Declare()

@@ -5,11 +5,13 @@ import (
 	"testing"
 
 	"reckon/domain/verification"
+	"reckon/runners/checker"
+	"reckon/runners/checker/checkertest"
 )
 
 // Every reason of section 2.5, reached through the real rules and the real checker.
 func TestReasons(t *testing.T) {
-	c := start(t)
+	c := checkertest.Start(t, checker.Options{Idle: 1})
 	for _, test := range []struct {
 		name, input, answer string
 		reason              verification.Reason
@@ -41,7 +43,7 @@ func TestReasons(t *testing.T) {
 
 // The wrong answers that the engine in force is known to give.
 func TestKnownWrongAnswers(t *testing.T) {
-	c := start(t)
+	c := checkertest.Start(t, checker.Options{Idle: 1})
 	for _, test := range []struct{ input, answer string }{
 		{"Solve[Sqrt[x+3]==x-3,x]", "{{x -> 1}, {x -> 6}}"},
 		{"Solve[Sqrt[x+3]==x-3,x]", "{{x -> 3}}"},
@@ -63,7 +65,7 @@ func TestKnownWrongAnswers(t *testing.T) {
 
 // What is hostile ends as a reason of its own, and the checker goes on.
 func TestHostile(t *testing.T) {
-	c := start(t)
+	c := checkertest.Start(t, checker.Options{Idle: 1})
 	nested := strings.Repeat("Sin[", 200) + "x" + strings.Repeat("]", 200)
 	terms := make([]string, 15000)
 	roots := make([]string, 1500)
@@ -104,7 +106,7 @@ func TestHostile(t *testing.T) {
 
 // The same plan gives the same outcome: sample points are drawn from the plan.
 func TestDeterministic(t *testing.T) {
-	c := start(t)
+	c := checkertest.Start(t, checker.Options{Idle: 1})
 	for _, test := range [][2]string{{"Integrate[Tan[x], x]", "-Log[Cos[x]]"}, {"Simplify[Sqrt[x^2]]", "x"}, {"Limit[Sin[x]/x, x -> 0]", "0"}} {
 		first := outcome(t, c, test[0], test[1], checkSteps)
 		for range 3 {

@@ -34,37 +34,22 @@ type Options struct {
 }
 
 // Engine asks Giac. It holds no state between questions: each has a process of its own.
-type Engine struct{ zygote *engine.Zygote }
+type Engine struct{ engine.Stateless }
 
 // Start starts Giac behind the walls of the first engine. Its library is loaded before they close.
 func Start(ctx context.Context, options Options) (*Engine, error) {
 	if options.MemoryBytes == 0 {
 		options.MemoryBytes = 512 << 20
 	}
-	zygote, err := engine.StartZygote(ctx, engine.Program{
+	started, err := engine.StartStateless(ctx, engine.Program{
 		Name: "giac", Python: engine.Python(options.Environment), Source: program, Sandbox: options.Sandbox, Idle: options.Idle, Threads: true,
 		Limits: engine.Limits{MemoryBytes: options.MemoryBytes, CPUSeconds: 600, RequestBytes: 1 << 20, ReplyBytes: 1 << 20},
 	})
 	if err != nil {
 		return nil, err
 	}
-	return &Engine{zygote}, nil
+	return &Engine{started}, nil
 }
-
-// Close ends it and every question that it works on.
-func (e *Engine) Close(context.Context) error { return e.zygote.Close() }
-
-// Info names the engine and its revision, as receipts record them.
-func (e *Engine) Info() (name, revision string) {
-	info := e.zygote.Info()
-	return info["name"], info["revision"]
-}
-
-// Boundaries tells what is in force around its processes.
-func (e *Engine) Boundaries() []engine.Boundary { return e.zygote.Boundaries() }
-
-// MemoryBytes is what its process holds at rest; 0 where that cannot be known.
-func (e *Engine) MemoryBytes() int64 { return e.zygote.MemoryBytes() }
 
 // Probe is a question to try it with, and the answer.
 func (e *Engine) Probe() (question *expression.Expr, answer string) {
@@ -100,12 +85,6 @@ func (e *Engine) Answers(ctx context.Context, question *expression.Expr, process
 	}
 }
 
-// The wall clock bounds a question far outside of its processor time, for a process that gets no processor at all.
-const (
-	wallFactor = 8
-	wallSlack  = 20 * time.Second
-)
-
 // ask puts one way of a question in a process of its own.
 func (e *Engine) ask(ctx context.Context, w way, processor time.Duration) ([]*expression.Expr, error) {
 	text, err := e.evaluate(ctx, w.before, w.text, processor)
@@ -117,11 +96,9 @@ func (e *Engine) ask(ctx context.Context, w way, processor time.Duration) ([]*ex
 
 // evaluate is what Giac prints of a text, after the statements before it.
 func (e *Engine) evaluate(ctx context.Context, before []string, text string, processor time.Duration) (string, error) {
-	limited, cancel := context.WithTimeout(ctx, wallFactor*processor+wallSlack)
-	defer cancel()
 	var reply struct{ Text string }
 	request := map[string]any{"before": append([]string{}, before...), "text": text, "processor_ms": processor.Milliseconds()}
-	if err := e.zygote.Call(limited, request, &reply); err != nil {
+	if err := e.Ask(ctx, processor, request, &reply); err != nil {
 		return "", err
 	}
 	return reply.Text, nil

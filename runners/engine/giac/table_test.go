@@ -13,7 +13,7 @@ import (
 	"reckon/domain/tidy"
 	"reckon/domain/verification"
 	"reckon/runners/checker"
-	"reckon/runners/engine/enginetest"
+	"reckon/runners/checker/checkertest"
 )
 
 // points are arguments for a translation, drawn from its domain.
@@ -66,11 +66,7 @@ func valueOf(t *testing.T, e *Engine, text string) string {
 func TestTranslations(t *testing.T) {
 	t.Parallel()
 	e := start(t)
-	checks, err := checker.New(t.Context(), enginetest.Environment(t), checker.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = checks.Close() })
+	checks := checkertest.Start(t, checker.Options{})
 	random := rand.New(rand.NewPCG(1, 2)) //nolint:gosec // no secret
 	// compare says of a value of Giac's whether it is the formula's: refuted, agrees, or why neither.
 	compare := func(formula *expression.Expr, giacs string) verification.Outcome {
@@ -95,9 +91,11 @@ func TestTranslations(t *testing.T) {
 				args := points(entry, random)
 				written := make([]string, len(args))
 				for i, arg := range args {
-					if written[i], err = (&writer{}).write(arg); err != nil {
+					text, err := (&writer{}).write(arg)
+					if err != nil {
 						t.Fatal(err)
 					}
+					written[i] = text
 				}
 				text, formula := entry.name+"("+strings.Join(written, ",")+")", expression.NewCall(entry.name, args...)
 				if direction == "to" {
@@ -157,11 +155,7 @@ func TestConstants(t *testing.T) {
 func TestTidiedIsTheSame(t *testing.T) {
 	t.Parallel()
 	e := start(t)
-	checks, err := checker.New(t.Context(), enginetest.Environment(t), checker.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = checks.Close() })
+	checks := checkertest.Start(t, checker.Options{})
 	changed, proved := 0, 0
 	for _, text := range []string{
 		"Integrate[Sqrt[1 - x^2], x]", "Integrate[Tan[x]^4, x]", "Integrate[1/(x^4 + 1), x]", "Integrate[x^3 Exp[-2 x] Sin[3 x], x]", "Integrate[Sqrt[x^2 + 4 x + 8], x]", "Integrate[1/(1 + Exp[x]), x]",

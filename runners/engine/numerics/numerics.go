@@ -27,34 +27,19 @@ var Packages = engine.Packages{
 }
 
 // Engine asks mpmath. It holds no state between questions: each has a process of its own.
-type Engine struct{ zygote *engine.Zygote }
+type Engine struct{ engine.Stateless }
 
 // Start starts it in an environment made of Packages.
 func Start(ctx context.Context, environment string, sandbox engine.Sandbox) (*Engine, error) {
-	zygote, err := engine.StartZygote(ctx, engine.Program{
+	started, err := engine.StartStateless(ctx, engine.Program{
 		Name: name, Python: engine.Python(environment), Source: program, Sandbox: sandbox,
 		Limits: engine.Limits{MemoryBytes: 256 << 20, CPUSeconds: 600, RequestBytes: 1 << 20, ReplyBytes: 64 << 10},
 	})
 	if err != nil {
 		return nil, err
 	}
-	return &Engine{zygote}, nil
+	return &Engine{started}, nil
 }
-
-// Close ends it and every question that it works on.
-func (e *Engine) Close(context.Context) error { return e.zygote.Close() }
-
-// Info names the engine and its revision, as receipts record them.
-func (e *Engine) Info() (name, revision string) {
-	info := e.zygote.Info()
-	return info["name"], info["revision"]
-}
-
-// Boundaries tells what is in force around its processes.
-func (e *Engine) Boundaries() []engine.Boundary { return e.zygote.Boundaries() }
-
-// MemoryBytes is what its process holds at rest; 0 where that cannot be known.
-func (e *Engine) MemoryBytes() int64 { return e.zygote.MemoryBytes() }
 
 // Probe is a question to try it with, and the answer.
 func (e *Engine) Probe() (question *expression.Expr, answer string) {
@@ -79,12 +64,6 @@ type request struct {
 	ProcessorMS int64   `json:"processor_ms"`
 }
 
-// The wall clock bounds a question far outside of its processor time, for a process that gets no processor at all.
-const (
-	wallFactor = 8
-	wallSlack  = 20 * time.Second
-)
-
 // Answers asks a question within the processor time. It yields the one answer, or why there is none: *engine.UntranslatableError, engine.ErrNoAnswer,
 // engine.ErrBudgetExhausted, *engine.FailedError, the context's.
 func (e *Engine) Answers(ctx context.Context, question *expression.Expr, processor time.Duration) iter.Seq2[*expression.Expr, error] {
@@ -97,13 +76,11 @@ func (e *Engine) answer(ctx context.Context, question *expression.Expr, processo
 		return nil, err
 	}
 	r.ProcessorMS = processor.Milliseconds()
-	limited, cancel := context.WithTimeout(ctx, wallFactor*processor+wallSlack)
-	defer cancel()
 	var reply struct {
 		Number  []string
 		Refused string
 	}
-	switch err := e.zygote.Call(limited, r, &reply); {
+	switch err := e.Ask(ctx, processor, r, &reply); {
 	case err != nil:
 		return nil, err
 	case len(reply.Number) != 2:

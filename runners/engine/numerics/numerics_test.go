@@ -8,6 +8,7 @@ import (
 	"reckon/domain/expression"
 	"reckon/domain/verification"
 	"reckon/runners/checker"
+	"reckon/runners/checker/checkertest"
 	"reckon/runners/engine"
 	"reckon/runners/engine/enginetest"
 )
@@ -20,11 +21,7 @@ func TestNumbers(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = e.Close(t.Context()) })
-	checks, err := checker.New(t.Context(), enginetest.Environment(t), checker.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = checks.Close() })
+	checks := checkertest.Start(t, checker.Options{})
 	for text, want := range map[string]string{
 		"N[200!]": "7.886578673647905*^374", "N[2^5000]": "1.412467032139426*^1505", "N[Exp[1000]]": "1.970071114017047*^434", "N[Exp[1000.]]": "1.970071114017047*^434",
 		"N[Zeta[3], 20]": "1.2020569031595942854", "N[Sqrt[-2], 20]": "1.4142135623730950488*I", "N[1/8, 20]": "0.12500000000000000000", "N[Pi 10^-30]": "3.141592653589793*^-30",
