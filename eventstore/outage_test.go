@@ -13,6 +13,7 @@ import (
 	"reckon/commands"
 	"reckon/domain/event"
 	"reckon/eventstore/storetest"
+	"reckon/test/need"
 	"reckon/test/wait"
 )
 
@@ -22,7 +23,7 @@ func TestAnOutageLeavesNoGoroutines(t *testing.T) {
 	for name, usedBefore := range map[string]bool{"calls were made before": true, "the first call comes after": false} {
 		t.Run(name, func(t *testing.T) {
 			const callers, each, slack = 16, 1500, 60
-			dir, address := t.TempDir(), freeAddress(t)
+			dir, address := t.TempDir(), need.Address(t)
 			n := startNode(t, dir, address)
 			store := connect(t, n.ConnectionString(), storetest.Catalogue())
 			if usedBefore {
@@ -92,7 +93,7 @@ func settle(ctx context.Context, t *testing.T, most int) {
 // TestManyOutagesLeaveNoGoroutines: callers go on while the server goes and comes, in the middle of their calls.
 func TestManyOutagesLeaveNoGoroutines(t *testing.T) {
 	const callers, outages, slack = 8, 12, 24
-	dir, address := t.TempDir(), freeAddress(t)
+	dir, address := t.TempDir(), need.Address(t)
 	n := startNode(t, dir, address)
 	store := connect(t, n.ConnectionString(), storetest.Catalogue())
 	if _, err := store.Append(t.Context(), "before", event.NoStream, note("a")); err != nil {

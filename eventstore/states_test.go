@@ -22,6 +22,7 @@ import (
 	"reckon/domain/slots"
 	"reckon/domain/token"
 	"reckon/eventstore"
+	"reckon/test/need"
 	"reckon/test/wait"
 )
 
@@ -44,7 +45,7 @@ func twoProcesses(t *testing.T) (address string, processes [2]*eventstore.Store)
 // TestAKeptStateNoticesADeletedStream: what a process knew is gone; what was written then counts alone.
 func TestAKeptStateNoticesADeletedStream(t *testing.T) {
 	t.Parallel()
-	listening := startNode(t, t.TempDir(), freeAddress(t)).ConnectionString()
+	listening := startNode(t, t.TempDir(), need.Address(t)).ConnectionString()
 	processes := [2]*eventstore.Store{connect(t, listening, domain.Catalogue()), connect(t, listening, domain.Catalogue())}
 	must := func(err error) {
 		t.Helper()

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"iter"
 	"log/slog"
-	"net"
 	"os"
 	"path/filepath"
 	"strings"
@@ -143,24 +142,13 @@ func connect(t *testing.T, address string, catalogue event.Catalogue) *eventstor
 	return store
 }
 
-// freeAddress is a loopback address nobody listens on now.
-func freeAddress(t *testing.T) string {
-	t.Helper()
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer listener.Close()
-	return listener.Addr().String()
-}
-
 func note(text string) []event.Proposed {
 	return []event.Proposed{{ID: uuid.NewString(), Event: storetest.Noted{Text: text}}}
 }
 
 func TestConnectWaitsForTheServer(t *testing.T) {
 	t.Parallel()
-	address := freeAddress(t)
+	address := need.Address(t)
 	connection := "esdb://" + address + "?tls=false"
 	short, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
 	defer cancel()
@@ -186,7 +174,7 @@ func TestConnectWaitsForTheServer(t *testing.T) {
 func TestServerRestart(t *testing.T) {
 	t.Parallel()
 	const writers, each, restarts = 4, 60, 3
-	dir, address := t.TempDir(), freeAddress(t)
+	dir, address := t.TempDir(), need.Address(t)
 	n := startNode(t, dir, address)
 	store := connect(t, n.ConnectionString(), storetest.Catalogue())
 	ctx, cancel := context.WithTimeout(t.Context(), wait.Longest)
@@ -250,7 +238,7 @@ func TestServerRestart(t *testing.T) {
 // TestNoServer: a call ends with its context, and says that nobody knows.
 func TestNoServer(t *testing.T) {
 	t.Parallel()
-	dir, address := t.TempDir(), freeAddress(t)
+	dir, address := t.TempDir(), need.Address(t)
 	n := startNode(t, dir, address)
 	store := connect(t, n.ConnectionString(), storetest.Catalogue())
 	stopNode(t, n)
@@ -328,7 +316,7 @@ func TestDamagedLog(t *testing.T) {
 func TestSubscriptionByName(t *testing.T) {
 	t.Parallel()
 	const appends, others = 300, 9
-	dir, address := t.TempDir(), freeAddress(t)
+	dir, address := t.TempDir(), need.Address(t)
 	n := startNode(t, dir, address)
 	store := connect(t, n.ConnectionString(), storetest.WiderCatalogue())
 	ctx, cancel := context.WithTimeout(t.Context(), wait.Longest)

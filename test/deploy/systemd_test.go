@@ -1,8 +1,6 @@
 package deploy
 
 import (
-	"fmt"
-	"net"
 	"net/http"
 	"os"
 	"os/exec"
@@ -91,7 +89,7 @@ func TestUnitsRun(t *testing.T) {
 	state := t.TempDir()
 	pairs := []string{"/var/lib/reckon/engine", enginetest.Environment(t), "/var/lib/reckon", state}
 	for _, port := range []string{"8080", "9090", "9091", "9092"} {
-		pairs = append(pairs, "127.0.0.1:"+port, freeAddress(t))
+		pairs = append(pairs, "127.0.0.1:"+port, need.Address(t))
 	}
 	local := strings.NewReplacer(pairs...)
 	environment := append(os.Environ(), "RECKON_DATABASE="+pgtest.Database(t), "RECKON_ADMIN_TOKEN=at-least-16-bytes")
@@ -156,14 +154,4 @@ func TestUnitsRun(t *testing.T) {
 			t.Errorf("%s would be killed", name)
 		}
 	}
-}
-
-func freeAddress(t *testing.T) string {
-	t.Helper()
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = listener.Close() }()
-	return fmt.Sprint(listener.Addr())
 }

@@ -57,18 +57,6 @@ func replaced(t *testing.T, text string, pairs ...string) string {
 	return text
 }
 
-// freePort is a port that nobody listens at now.
-func freePort(t *testing.T) string {
-	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = l.Close() }()
-	_, port, _ := net.SplitHostPort(l.Addr().String())
-	return port
-}
-
 // selfSigned writes a certificate for the public host and its key.
 func selfSigned(t *testing.T, folder string) (certificate, key string) {
 	t.Helper()
@@ -131,7 +119,9 @@ func TestProxies(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			need.Program(t, name, name)
 			server := Start(t, DataFolder(t), "--public-url", "https://"+publicHost+"/", "--trusted-proxies", "127.0.0.1/32", "--registrations-per-hour", "2")
-			folder, port := t.TempDir(), freePort(t)
+			folder := t.TempDir()
+			address := need.Address(t)
+			_, port, _ := net.SplitHostPort(address)
 			command := configured(t, folder, port, strings.TrimPrefix(server.URL, "http://"))
 			var said lockedBuffer
 			command.Stdout, command.Stderr = &said, &said
@@ -145,7 +135,6 @@ func TestProxies(t *testing.T) {
 					t.Logf("%s:\n%s\nthe server:\n%s", name, said.String(), server.Output())
 				}
 			})
-			address := "127.0.0.1:" + port
 			wait.Until(t, "the proxy accepts connections", func() bool {
 				c, err := net.DialTimeout("tcp", address, time.Second)
 				if err == nil {

@@ -11,6 +11,7 @@ import (
 
 	"reckon/test/binary"
 	"reckon/test/engines"
+	"reckon/test/need"
 	"reckon/test/python"
 	"reckon/test/wait"
 )
@@ -119,9 +120,9 @@ func runDrill(t *testing.T, mark string) {
 		return string(output)
 	}
 	runBlocks(t, folder, said, blocks, func(commands string) string {
-		edited := replaced(t, commands, "127.0.0.1:8473", "127.0.0.1:"+freePort(t))
+		edited := replaced(t, commands, "127.0.0.1:8473", need.Address(t))
 		if strings.Contains(edited, "127.0.0.1:8475") {
-			edited = replaced(t, edited, "127.0.0.1:8475", "127.0.0.1:"+freePort(t))
+			edited = replaced(t, edited, "127.0.0.1:8475", need.Address(t))
 		}
 		return "trap 'kill ${server:-} ${node:-} 2>/dev/null || true' EXIT\n" + edited
 	})

@@ -1,9 +1,10 @@
-// Package need skips tests that lack something. No test skips in another way (TestSkipsNameACommand in package test), so that the list at the
+// Package need gives tests what they need of the machine, and skips tests that lack something. No test skips in another way (TestSkipsNameACommand in package test), so that the list at the
 // end of `make test` names for each skipped test what it lacks and the command that runs it.
 package need
 
 import (
 	"fmt"
+	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -66,4 +67,15 @@ func LookShared(path ...string) (found string, ok bool) {
 	found = filepath.Join(append([]string{clone(), "..", "shared", "data"}, path...)...)
 	_, err := os.Stat(found)
 	return found, err == nil
+}
+
+// Address is a loopback address at which no one listens now, HOST:PORT.
+func Address(t testing.TB) string {
+	t.Helper()
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = listener.Close() }()
+	return listener.Addr().String()
 }

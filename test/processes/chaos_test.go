@@ -21,6 +21,7 @@ import (
 	"reckon/domain/receipt"
 	"reckon/test/binary"
 	"reckon/test/e2e"
+	"reckon/test/need"
 	"reckon/test/proxy"
 	"reckon/test/sweep"
 	"reckon/test/wait"
@@ -104,7 +105,7 @@ func startChaos(t *testing.T, accounts int) (c *chaos, people []*e2e.Account) {
 	for _, name := range []string{"api-1", "api-2", "run-1", "run-2"} {
 		p := &place{name: name}
 		if strings.HasPrefix(name, "api") {
-			p.host = freeHost(t)
+			p.host = need.Address(t)
 		}
 		p.behind, p.ways = c.in.behind(t)
 		p.start(t)

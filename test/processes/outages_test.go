@@ -13,6 +13,7 @@ import (
 	"reckon/domain/job"
 	"reckon/internal/blobs/s3test"
 	"reckon/test/e2e"
+	"reckon/test/need"
 	"reckon/test/proxy"
 	"reckon/test/wait"
 )
@@ -114,7 +115,7 @@ func TestAStartWaitsForEachPart(t *testing.T) {
 			for _, way := range w.all() {
 				fail(way)
 			}
-			watched := freeHost(t)
+			watched := need.Address(t)
 			p, ready, err := spawn(t, append([]string{"serve", "--data", e2e.DataFolder(t), "--roles", "project,react,run", "--admin-listen", watched, "--admin-token", "at-least-16-bytes"}, in.shared...)...)
 			must(t, err)
 			for _, part := range []struct {

@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"net"
 	"net/http"
 	"os"
 	"os/exec"
@@ -22,6 +21,7 @@ import (
 	"reckon/eventstore/node/eventlog"
 	"reckon/projections/pgtest"
 	"reckon/test/e2e"
+	"reckon/test/need"
 	"reckon/test/sweep"
 	"reckon/test/wait"
 )
@@ -89,7 +89,7 @@ func TestUpgradeUnderLoad(t *testing.T) {
 	data := e2e.DataFolder(t)
 	var young []*process
 	for _, folder := range []string{data, e2e.DataFolder(t)} {
-		host := freeHost(t)
+		host := need.Address(t)
 		s, _, err := spawnOther(t, next, append([]string{"serve", "--data", folder, "--listen", host, "--roles", "api"}, in.shared...)...)
 		must(t, err)
 		young = append(young, s)
@@ -151,15 +151,6 @@ func TestUpgradeUnderLoad(t *testing.T) {
 			t.Errorf("a new process ends with %d, %v:\n%s", status, err, p.output)
 		}
 	}
-}
-
-// freeHost is an address of this machine on which nobody listens.
-func freeHost(t *testing.T) string {
-	t.Helper()
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	must(t, err)
-	defer func() { must(t, listener.Close()) }()
-	return listener.Addr().String()
 }
 
 // load is clients that write and read.

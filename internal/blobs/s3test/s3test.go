@@ -8,7 +8,6 @@ import (
 	"bytes"
 	"context"
 	"fmt"
-	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -60,7 +59,7 @@ func Program(t testing.TB) string {
 func Start(t testing.TB) *Server {
 	t.Helper()
 	binary := Program(t)
-	s := &Server{Endpoint: freeAddress(t), folder: t.TempDir()}
+	s := &Server{Endpoint: need.Address(t), folder: t.TempDir()}
 	setCredentials()
 	objects, versions := filepath.Join(s.folder, "objects"), filepath.Join(s.folder, "versions")
 	for _, folder := range []string{objects, versions} {
@@ -149,13 +148,4 @@ func (s *Server) waitUntilReady(t testing.TB, says *bytes.Buffer) {
 		case <-time.After(20 * time.Millisecond):
 		}
 	}
-}
-
-func freeAddress(t testing.TB) string {
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = listener.Close() }()
-	return listener.Addr().String()
 }
