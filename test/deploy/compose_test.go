@@ -370,13 +370,27 @@ func TestSettingsExist(t *testing.T) {
 	}
 }
 
-// TestKubernetes: the example is a list of whole objects, and no container has a right that it does not need.
-func TestKubernetes(t *testing.T) {
-	t.Parallel()
+// ofKubernetes reads the objects of kubernetes.yaml.
+func ofKubernetes[T any](t *testing.T) (list []T) {
+	t.Helper()
 	content, err := os.ReadFile(filepath.Join(folder, "kubernetes.yaml"))
 	if err != nil {
 		t.Fatal(err)
 	}
+	for decoder := yaml.NewDecoder(bytes.NewReader(content)); ; {
+		var o T
+		if err := decoder.Decode(&o); errors.Is(err, io.EOF) {
+			return list
+		} else if err != nil {
+			t.Fatal(err)
+		}
+		list = append(list, o)
+	}
+}
+
+// TestKubernetes: the example is a list of whole objects, and no container has a right that it does not need.
+func TestKubernetes(t *testing.T) {
+	t.Parallel()
 	type security struct {
 		NonRoot      bool  `yaml:"runAsNonRoot"`
 		Escalation   *bool `yaml:"allowPrivilegeEscalation"`
@@ -398,13 +412,7 @@ func TestKubernetes(t *testing.T) {
 		}
 	}
 	deployments := 0
-	for decoder := yaml.NewDecoder(bytes.NewReader(content)); ; {
-		var o object
-		if err := decoder.Decode(&o); errors.Is(err, io.EOF) {
-			break
-		} else if err != nil {
-			t.Fatal(err)
-		}
+	for _, o := range ofKubernetes[object](t) {
 		if o.APIVersion == "" || o.Kind == "" || o.Metadata.Name == "" {
 			t.Errorf("no whole object: %+v", o)
 		}

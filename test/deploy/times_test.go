@@ -1,9 +1,6 @@
 package deploy
 
 import (
-	"bytes"
-	"errors"
-	"io"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -106,32 +103,23 @@ func (p probe) times() supervision.Probe {
 // TestTimesOfKubernetes: every pod has both probes, and the time that its process needs to stop.
 func TestTimesOfKubernetes(t *testing.T) {
 	t.Parallel()
-	content, err := os.ReadFile(filepath.Join(folder, "kubernetes.yaml"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	found := 0
-	for decoder := yaml.NewDecoder(bytes.NewReader(content)); ; {
-		var o struct {
-			Kind     string
-			Metadata struct{ Name string }
-			Spec     struct {
-				Template struct {
-					Spec struct {
-						Grace      int `yaml:"terminationGracePeriodSeconds"`
-						Containers []struct {
-							Ready probe `yaml:"readinessProbe"`
-							Lives probe `yaml:"livenessProbe"`
-						}
+	type object struct {
+		Kind     string
+		Metadata struct{ Name string }
+		Spec     struct {
+			Template struct {
+				Spec struct {
+					Grace      int `yaml:"terminationGracePeriodSeconds"`
+					Containers []struct {
+						Ready probe `yaml:"readinessProbe"`
+						Lives probe `yaml:"livenessProbe"`
 					}
 				}
 			}
 		}
-		if err := decoder.Decode(&o); errors.Is(err, io.EOF) {
-			break
-		} else if err != nil {
-			t.Fatal(err)
-		}
+	}
+	found := 0
+	for _, o := range ofKubernetes[object](t) {
 		if o.Kind != "Deployment" {
 			continue
 		}
