@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from itertools import pairwise
 
 from .evaluation import Environment, truth
-from .tree import Refused, Tree, arguments, free_symbols, is_call, minus, walk
+from .tree import Tree, arguments, free_symbols, is_call, minus, walk
 from .values import NonValue, Undecided, precision
 
 INTEGER_DOMAINS = frozenset("Integers PositiveIntegers NonNegativeIntegers NegativeIntegers NonPositiveIntegers Primes".split())
@@ -102,10 +102,3 @@ def flatten(conditions: Iterable[Tree]) -> Iterator[Tree]:
             yield from flatten(arguments(condition))
         elif condition != "True":
             yield condition
-
-
-def refuse_foreign(conditions: Iterable[Tree]) -> None:
-    """Assumptions of kinds that no point is ever found for would make everything undecided: say so at once."""
-    for condition in conditions:
-        if isinstance(condition, tuple) and condition[0] in ("ForAll", "Exists"):
-            raise Refused("assumptions")

@@ -12,6 +12,7 @@ from .evaluation import evaluate
 from .field import TooLarge
 from .normal import Normalizer
 from .tree import Refused, Tree, arguments, free_symbols, is_call, minus, plus, power, rational, rational_tree, replace, times
+from .univariate import as_tree
 
 MAX_DEGREE = 40
 COUNTING = ("Sum", "Product", "Table")
@@ -68,7 +69,7 @@ def total(term: Tree, name: str, low: Tree, high: Tree) -> Tree | None:
             parts.append(times(coefficient, minus(("HarmonicNumber", high, *order), first)))
             continue
         formula = bernoulli(degree + 1)
-        over = plus(*(times(rational_tree(c), power("k$", i)) if i else rational_tree(c) for i, c in enumerate(formula.coeffs())))
+        over = as_tree(formula, "k$")
         difference = minus(replace(over, "k$", plus(high, 1)), replace(over, "k$", low))
         parts.append(times(coefficient, rational(1, degree + 1), difference))
     return plus(*parts)

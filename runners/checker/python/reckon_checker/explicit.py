@@ -11,7 +11,8 @@ from typing import Any
 
 from flint import fmpq, fmpq_poly, fmpz, fmpz_poly
 
-from .tree import BINDERS, BINDING, Tree, arguments, is_call, minus, plus, power, rational, rational_tree, replace, size, times, walk
+from .tree import BINDERS, BINDING, Tree, arguments, is_call, minus, plus, power, rational, replace, size, times, walk
+from .univariate import as_tree
 
 MAX_INDEX = 60
 MAX_CYCLOTOMIC = 400
@@ -106,10 +107,6 @@ def polylogarithm(n: int, z: Tree) -> Tree | None:
     return plus(*(times(math.factorial(k) * int(fmpz.stirling_s2(1 - n, k + 1)), power(ratio, k + 1)) for k in range(1 - n)))
 
 
-def polynomial(p: fmpq_poly, x: Tree) -> Tree:
-    return plus(*(times(rational_tree(c), power(x, i) if i else 1) for i, c in enumerate(p.coeffs()) if c != 0))
-
-
 def of_call(head: str, args: tuple[Tree, ...]) -> Tree | None:
     """A call written out; None for other functions, and where the index is no small whole number."""
     n = args[0] if args else None
@@ -122,7 +119,7 @@ def of_call(head: str, args: tuple[Tree, ...]) -> Tree | None:
     if not 0 <= n <= (MAX_CYCLOTOMIC if head == "Cyclotomic" else MAX_INDEX):
         return None
     if head in POLYNOMIALS and len(args) == 2 and (n > 0 or head != "Cyclotomic"):
-        return polynomial(POLYNOMIALS[head](n), args[1])
+        return as_tree(POLYNOMIALS[head](n), args[1])
     if (head, len(args)) == ("GegenbauerC", 3):
         return gegenbauer(n, args[1], args[2])
     if (head, len(args)) == ("LaguerreL", 3):

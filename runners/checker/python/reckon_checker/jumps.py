@@ -19,6 +19,7 @@ from .values import (
     Undecided,
     Value,
     ball,
+    gaussian,
     is_zero,
     real_ball,
     sign,
@@ -86,16 +87,12 @@ def complex_floor(function: Callable[[Real], fmpq]) -> Callable[..., Value]:
         if isinstance(x, bool | NonValue):
             return x if x in (INFINITY, MINUS_INFINITY) else undefined("Floor")
         if isinstance(x, Gaussian):
-            return _gaussian(function(x.re), function(x.im))
+            return gaussian(function(x.re), function(x.im))
         if isinstance(x, acb):
-            return _gaussian(function(x.real), function(x.imag))
+            return gaussian(function(x.real), function(x.imag))
         return function(x)
 
     return applied
-
-
-def _gaussian(re: fmpq, im: fmpq) -> Value:
-    return Gaussian(re, im) if im != 0 else re
 
 
 def integer_part(x: Real) -> fmpq:

@@ -128,10 +128,6 @@ def arguments(node: Tree) -> tuple[Tree, ...]:
     return node[1:] if isinstance(node, tuple) else ()
 
 
-def is_symbol(node: Tree) -> bool:
-    return isinstance(node, str) and not isinstance(node, Text)
-
-
 def walk(node: Tree) -> Iterator[Tree]:
     """Every node, heads included, the root first."""
     pending = [node]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from flint import fmpq, fmpq_poly
 
-from .tree import Tree, arguments
+from .tree import Tree, arguments, plus, power, rational_tree, times
 
 MAX_DEGREE = 2000
 
@@ -57,3 +57,8 @@ def _combined(head: str, parts: list[fmpq_poly]) -> fmpq_poly | None:
                 return None
             result = result * part
     return -result if head == "Minus" else result
+
+
+def as_tree(p: fmpq_poly, x: Tree) -> Tree:
+    """The polynomial written in x."""
+    return plus(*(times(rational_tree(c), power(x, n) if n else 1) for n, c in enumerate(p.coeffs()) if c != 0))

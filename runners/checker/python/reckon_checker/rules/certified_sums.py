@@ -17,8 +17,9 @@ from ..findings import Verified
 from ..hypergeometric import related
 from ..normal import proves_zero
 from ..tree import Tree, free_symbols, minus, plus, power, rational, rational_tree, replace, times
+from ..univariate import as_tree
 from . import identities
-from .gosper import antidifference, in_k, quotient_in, ratio, shifted
+from .gosper import antidifference, quotient_in, ratio, shifted
 from .limits import one_sided
 from .recurrences import has_values
 
@@ -123,7 +124,7 @@ def of_pair(top: fmpq_poly, bottom: fmpq_poly, p: fmpq_poly, first: int) -> list
     found: list[Tree] = []
     for sign in (1, -1):
         pole = times(rational_tree(1 / (2 * p[2])), plus(rational_tree(-p[1]), times(sign, root)))
-        residue = times(replace(in_k(top % p, "r$"), "r$", pole), power(replace(in_k(bottom.derivative() % p, "r$"), "r$", pole), -1))
+        residue = times(replace(as_tree(top % p, "r$"), "r$", pole), power(replace(as_tree(bottom.derivative() % p, "r$"), "r$", pole), -1))
         found.append(times(-1, residue, ("PolyGamma", 0, minus(first, pole))))
     return found if p[1] * p[1] > 4 * p[2] * p[0] else [times(2, ("Re", found[0]))]
 

@@ -20,7 +20,7 @@ from ..values import NonValue, Number, Undecided, complex_ball, is_number, preci
 from ..wording import equation, show, upwards
 from .algebraic import NotAlgebraic
 from .candidates import Algebraic, Candidate, bounded
-from .problem import Problem, Solution, solution
+from .problem import Problem, Solution, solution, spelled
 from .systems import Infinite, TooHard
 from .window import Zeros, bounds
 
@@ -100,23 +100,19 @@ def against_all(problem: Problem, given: list[dict[str, Number]], digits: float)
     for values in given:
         near = [i for i, one in enumerate(solutions) if all(widened(values[n], allowed[i][n]).overlaps(complex_ball(one.values[n])) for n in problem.unknowns)]
         if not near:
-            return Refuted(Statement(f"{told(values)} is no solution{closest(values, solutions)}", exact=False))
+            return Refuted(Statement(f"{spelled(values)} is no solution{closest(values, solutions)}", exact=False))
         met |= set(near)
         if all(solutions[i].admissible is False for i in near):
-            return Refuted(Statement(f"{told(values)} does not meet the conditions", exact=False))
+            return Refuted(Statement(f"{spelled(values)} does not meet the conditions", exact=False))
         if any(solutions[i].admissible is None for i in near):
             why = "whether a solution meets the conditions"
     if problem.complete:
         for i, one in enumerate(solutions):
             if i not in met and one.admissible:
-                return Refuted(Statement(f"{told(one.values)} is a solution and not in the answer", exact=False))
+                return Refuted(Statement(f"{spelled(one.values)} is a solution and not in the answer", exact=False))
             if i not in met and one.admissible is None:
                 why = "whether a solution meets the conditions"
     return Open(why) if why else Supported()
-
-
-def told(values: dict[str, Number]) -> str:
-    return ", ".join(equation(name, value) for name, value in values.items())
 
 
 def closest(values: dict[str, Number], solutions: list[Candidate]) -> str:
@@ -124,7 +120,7 @@ def closest(values: dict[str, Number], solutions: list[Candidate]) -> str:
     if not solutions:
         return ": there is none"
     best = min(solutions, key=lambda one: sum(float(arb((complex_ball(values[n]) - complex_ball(one.values[n])).abs_upper()).mid()) for n in values))
-    return ": the nearest is " + told(best.values)
+    return ": the nearest is " + spelled(best.values)
 
 
 def widened(value: Number, radius: arb) -> acb:
@@ -209,12 +205,14 @@ def by_boxes(problem: Problem, given: list[dict[str, Number]], digits: float) ->
             z = enclosed(f, box)
             if z is not None and not z.contains(0):
                 return Refuted(
-                    Statement(f"{told(values)} is no solution: within {show_radius(half)} of it the difference of the sides is {show(z)}, never 0", exact=False)
+                    Statement(
+                        f"{spelled(values)} is no solution: within {show_radius(half)} of it the difference of the sides is {show(z)}, never 0", exact=False
+                    )
                 )
         for condition in problem.others:
             try:
                 if evaluate(condition, Environment.of(box)) is False:
-                    return Refuted(Statement(f"{told(values)} does not meet the conditions", exact=False))
+                    return Refuted(Statement(f"{spelled(values)} does not meet the conditions", exact=False))
             except Undecided:
                 sure = False
         if sure and not zero_inside(functions, box, problem.unknowns):
@@ -291,5 +289,5 @@ def zero_between(problem: Problem, given: list[dict[str, Number]], low: fmpq, hi
         if one.admissible and not any(
             widened(v[name], arb(MACHINE_HALF) * arb(complex_ball(v[name]).abs_upper()).max(arb(1))).overlaps(complex_ball(one.values[name])) for v in given
         ):
-            return Refuted(Statement(f"{told(one.values)} is a solution and not in the answer", exact=False))
+            return Refuted(Statement(f"{spelled(one.values)} is a solution and not in the answer", exact=False))
     return None

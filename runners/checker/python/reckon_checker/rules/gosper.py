@@ -10,7 +10,8 @@ from .. import budget
 from ..field import TooLarge
 from ..hypergeometric import related
 from ..normal import Normalizer
-from ..tree import Refused, Tree, plus, power, rational_tree, replace, times
+from ..tree import Refused, Tree, plus, power, replace, times
+from ..univariate import as_tree
 
 MAX_DEGREE = 30
 MAX_SHIFT = 60
@@ -59,7 +60,7 @@ def antidifference(term: Tree, k: str) -> Tree | None:
     solution = solve(a, shifted(b, -1), c)
     if solution is None:
         return None
-    return times(in_k(shifted(b, -1) * solution, k), power(in_k(c, k), -1), term)
+    return times(as_tree(shifted(b, -1) * solution, k), power(as_tree(c, k), -1), term)
 
 
 def normal(top: fmpq_poly, bottom: fmpq_poly) -> tuple[fmpq_poly, fmpq_poly, fmpq_poly]:
@@ -129,8 +130,3 @@ def solved(matrix: fmpq_mat, right: list[fmpq]) -> list[fmpq] | None:
             return None
         found[lead] = reduced[i, width]
     return found
-
-
-def in_k(p: fmpq_poly, k: str) -> Tree:
-    terms: list[Tree] = [times(rational_tree(c), power(k, n) if n else 1) for n, c in enumerate(p.coeffs()) if c != 0]
-    return plus(*terms)

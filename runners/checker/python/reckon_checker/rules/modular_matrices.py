@@ -15,7 +15,7 @@ from ..evaluation import evaluate
 from ..findings import Open, Refuted, Residual, Statement, Verified
 from ..tree import Refused, Tree, arguments, is_call
 from ..values import Undecided
-from .properties import other_shape, rows_of
+from .properties import other_shape, rows_of, wrong
 
 MAX_MODULUS = 2**62
 MAX_SIZE = 40
@@ -83,10 +83,6 @@ def concluded(answer: Tree, n: int) -> Residual:
 
 def shown(rows: list[list[int]]) -> str:
     return "{" + ", ".join("{" + ", ".join(map(str, row)) + "}" for row in rows) + "}"
-
-
-def wrong(text: str) -> Refuted:
-    return Refuted(Statement(text))
 
 
 def determinant(matrix: Residues, answer: Tree, n: int) -> Residual:

@@ -19,6 +19,7 @@ from ..evaluation import evaluate
 from ..field import Fraction, TooLarge
 from ..normal import Normalizer
 from ..tree import Refused, Tree, arguments, free_symbols, is_call, minus, plus, power, rational, rational_tree, replace, times, walk
+from ..univariate import as_tree
 from ..values import Undecided, precision
 from .kernels import refined
 
@@ -164,12 +165,7 @@ def cosine_and_sine(m: int) -> tuple[Tree, Tree]:
     for _ in range(abs(m)):
         c, s = c * fmpq_poly([1, 0, -1]) - s * fmpq_poly([0, 2]), s * fmpq_poly([1, 0, -1]) + c * fmpq_poly([0, 2])
     below = power(plus(1, power(VARIABLE, 2)), -abs(m)) if m else 1
-    return times(in_t(c), below), times(in_t(s if m >= 0 else -s), below)
-
-
-def in_t(p: fmpq_poly) -> Tree:
-    terms = [times(rational_tree(c), power(VARIABLE, n) if n else 1) for n, c in enumerate(p.coeffs()) if c != 0]
-    return plus(*terms)
+    return times(as_tree(c, VARIABLE), below), times(as_tree(s if m >= 0 else -s, VARIABLE), below)
 
 
 def line_of(nodes: Iterable[Tree], name: str) -> Line:

@@ -13,8 +13,8 @@ from ..calculus import differentiate
 from ..field import TooLarge
 from ..normal import Normalizer, proves_zero
 from ..tree import Refused, Tree, arguments, free_symbols, is_call, minus, plus, power, rational, rational_of, rational_tree, replace, times, walk
-from ..univariate import polynomial
-from .gosper import in_k, quotient_in, solved
+from ..univariate import as_tree, polynomial
+from .gosper import quotient_in, solved
 from .one_variable import VARIABLE, NotPlaced, line_of
 
 MAX_POWER = 8
@@ -134,13 +134,13 @@ def of_quotient(node: Tree, x: str) -> Tree:
         raise NotOfForm
     top, bottom = found
     whole, top = divmod_poly(top, bottom)
-    parts: list[Tree] = [in_k(whole.integral(), x)] if whole.degree() >= 0 else []
+    parts: list[Tree] = [as_tree(whole.integral(), x)] if whole.degree() >= 0 else []
     if top.degree() >= 0:
         common = bottom.gcd(bottom.derivative())
         square_free = bottom // common
         rational_part, rest = horowitz(top, common, square_free)
         if rational_part.degree() >= 0:
-            parts.append(times(in_k(rational_part, x), power(in_k(common, x), -1)))
+            parts.append(times(as_tree(rational_part, x), power(as_tree(common, x), -1)))
         parts += [logarithm(rest, square_free, factor, x) for factor, _ in square_free.factor()[1]] if rest.degree() >= 0 else []
     return plus(*parts)
 
@@ -172,23 +172,23 @@ def logarithm(rest: fmpq_poly, square_free: fmpq_poly, factor: fmpq_poly, x: str
     _, inverse, _ = (others % factor).xgcd(factor) if factor.degree() > 1 else (None, fmpq_poly([1 / others(-factor[0] / factor[1])]), None)
     over = rest * inverse % factor
     if factor.degree() == 1:
-        return times(rational_tree(over[0] / factor[1]), ("Log", in_k(factor, x)))
+        return times(rational_tree(over[0] / factor[1]), ("Log", as_tree(factor, x)))
     if factor.degree() != 2:
         raise NotOfForm
     # (p x + q)/(a x^2 + b x + c)
     a, b, c = factor[2], factor[1], factor[0]
     p, q = over[1], over[0]
     discriminant = 4 * a * c - b * b
-    parts: list[Tree] = [times(rational_tree(p / (2 * a)), ("Log", in_k(factor, x)))] if p != 0 else []
+    parts: list[Tree] = [times(rational_tree(p / (2 * a)), ("Log", as_tree(factor, x)))] if p != 0 else []
     flat = q - p * b / (2 * a)
     if flat != 0:
         inner = fmpq_poly([b, 2 * a])
         if discriminant > 0:
             root = power(rational_tree(discriminant), HALF)
-            parts.append(times(rational_tree(2 * flat), power(root, -1), ("ArcTan", times(in_k(inner, x), power(root, -1)))))
+            parts.append(times(rational_tree(2 * flat), power(root, -1), ("ArcTan", times(as_tree(inner, x), power(root, -1)))))
         else:
             root = power(rational_tree(-discriminant), HALF)
-            low, high = minus(in_k(inner, x), root), plus(in_k(inner, x), root)
+            low, high = minus(as_tree(inner, x), root), plus(as_tree(inner, x), root)
             parts.append(times(rational_tree(flat), power(root, -1), minus(("Log", low), ("Log", high))))
     return plus(*parts)
 
@@ -332,7 +332,7 @@ def of_root(node: Tree, x: str) -> Tree:
     if solution is None:
         raise NotOfForm
     root = power(base, HALF)
-    parts: list[Tree] = [times(in_k(fmpq_poly(solution[:-1]), x), root)]
+    parts: list[Tree] = [times(as_tree(fmpq_poly(solution[:-1]), x), root)]
     if solution[-1] != 0:
         parts.append(times(rational_tree(solution[-1]), of_inverse_root(q, root, x)))
     return times(constant, plus(*parts))
@@ -340,7 +340,7 @@ def of_root(node: Tree, x: str) -> Tree:
 
 def of_inverse_root(q: fmpq_poly, root: Tree, x: str) -> Tree:
     a, b, c = q[2], q[1], q[0]
-    line_of_x = in_k(fmpq_poly([b, 2 * a]), x)
+    line_of_x = as_tree(fmpq_poly([b, 2 * a]), x)
     if a < 0:
         discriminant = b * b - 4 * a * c
         if discriminant <= 0:

@@ -11,12 +11,11 @@ import itertools
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from flint import Ordering, acb, acb_poly, arb, fmpq, fmpq_mat, fmpq_mpoly, fmpq_poly, fmpz, fmpz_mpoly_ctx, fmpz_mpoly_vec
+from flint import Ordering, acb, acb_poly, fmpq, fmpq_mat, fmpq_mpoly, fmpq_poly, fmpz, fmpz_mpoly_ctx, fmpz_mpoly_vec
 
 from .. import budget
 from ..roots import isolated
 from ..tree import Refused
-from ..values import Number, settled
 from .algebraic import System
 
 MAX_DIMENSION = 36  # of the quotient ring
@@ -256,8 +255,3 @@ def roots_of(family: Family, bits: int) -> list[acb]:
     if family.modulus.degree() > 60:
         raise Refused("degree")
     return [root for root, _ in isolated(tuple(family.modulus.coeffs()), bits)]
-
-
-def tidy(value: acb, real: bool) -> Number:
-    """A coordinate: without imaginary part where the solution is real."""
-    return settled(acb(value.real, arb(0)) if real else value)
