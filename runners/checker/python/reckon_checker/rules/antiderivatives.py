@@ -30,7 +30,7 @@ from ..sought import Absent, Unseen
 from ..tree import Refused, Tree, arguments, free_symbols, is_call, walk
 from ..univariate import polynomial
 from ..values import ONE, Comparison, NonValue, Relation, Undecided, Value, compare, is_number, is_zero, precision
-from . import continuity, finite, halves, identities, real_logarithms, superfluous
+from . import continuity, finite, identities, identities_by_signs, real_logarithms, superfluous
 
 MAX_DIFFERENCES = 400
 KEPT_BITS, LEAST_AGREED = 128, 3
@@ -196,7 +196,7 @@ def judged(claims: list[Claim], assumptions: Assumptions, task: dict[str, Any], 
     seen = survey(claims, assumptions, seed, printed=True, partial=True, enough_differences=1 if plain else MAX_DIFFERENCES)
     if not seen.differences:
         found = identities.conclude(claims, seen)
-        if not isinstance(found, Verified) and seen.agreed and budget.attempted(lambda: halves.proved(claims)):
+        if not isinstance(found, Verified) and seen.agreed and budget.attempted(lambda: identities_by_signs.proved(claims)):
             return Verified(exact=True, residual=FOR_REALS)
         real_only = where_real(claims, assumptions, seed) if isinstance(found, Supported) else found
         return real_only if isinstance(real_only, Verified) else found
@@ -215,7 +215,7 @@ def judged(claims: list[Claim], assumptions: Assumptions, task: dict[str, Any], 
         return refuted
     if len(variables) == 1 and all(real_logarithms.proved(*original, next(iter(variables)), assumptions) for original in originals):
         return Verified(exact=True, residual=real_logarithms.WHERE_THE_ROOT_IS)
-    if not any(point.real for point, _ in seen.differences) and budget.attempted(lambda: halves.proved(claims)):
+    if not any(point.real for point, _ in seen.differences) and budget.attempted(lambda: identities_by_signs.proved(claims)):
         return Verified(exact=True, residual=FOR_REALS)
     return where_real(claims, assumptions, seed)
 

@@ -29,10 +29,10 @@ from ..tree import Refused, Tree, arguments, free_symbols, is_call, minus, plus,
 from ..tree import show as show_tree
 from ..values import NonValue, Number, Undecided, complex_ball, is_number, precision
 from ..wording import downwards, equation, show, upwards
-from .across import by_factors, by_size, finite, inverted
+from .bounds_of_integrals import by_factors, by_size, finite, inverted
 from .breaks import ELLIPTIC, places, single_valued
-from .composed import plainly
-from .joined import Joined
+from .continuous_by_composition import Joined
+from .continuous_parts import plainly
 from .limits import one_sided
 from .one_variable import VARIABLE, NotPlaced, Places, Polynomial
 from .parameter_cells import cells_of

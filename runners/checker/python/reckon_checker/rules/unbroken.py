@@ -11,7 +11,7 @@ from ..critical import JUMPING
 from ..normal import proves_zero
 from ..sought import Absent, Sought, Unseen
 from ..tree import Refused, Tree, arguments, free_symbols, is_call, replace, walk
-from .across import inverted
+from .bounds_of_integrals import inverted
 from .breaks import single_valued
 from .continuity import Asked, Leap, jumps
 

@@ -1,4 +1,4 @@
-"""Whether an antiderivative is continuous along the real line, by composition (composed.py), for generic real parameters: off the zeros of some
+"""Whether an antiderivative is continuous along the real line, by composition (continuous_parts.py), for generic real parameters: off the zeros of some
 expressions it is, and at these the line is parted or both sides are compared.
 
 The line is parted where the integrand has no finite integral: where |f| is at least c/|x - x0|. It is parted, too, where the integrand is real at
@@ -25,8 +25,8 @@ from ..tree import replace as put
 from ..univariate import polynomial
 from ..values import Undecided, Value, complex_ball, is_number, precision
 from .breaks import single_valued
-from .composed import Composer, Fact, NotComposed, factors, proportion, slope_of_one_sign
-from .cones import plane
+from .cones_of_values import plane
+from .continuous_parts import Composer, Fact, NotComposed, factors, proportion, slope_of_one_sign
 from .one_variable import CIRCULAR, HYPERBOLIC, VARIABLE, NotPlaced, Places, Polynomial, Reader, line_of
 from .parameter_cells import as_tree
 from .real_logarithms import rational as rational_function

@@ -1,8 +1,9 @@
-"""Continuity by composition: an expression made of parts that are continuous is, but where one of its parts has a pole, a logarithm of 0 or an end of a cut.
+"""Continuity by composition: an expression made of parts that are continuous is, but where one of its parts has a pole, a logarithm of 0 or an end of a
+cut.
 
-Nothing is looked for: the shape (cones.py) of what a root, a logarithm or an inverse function is taken of shows that it keeps off the cut, or stays on
-the axis that the cut lies on, where only its ends count. Parameters are real and need no values; a case is made of each sign of what roots of
-parameters are taken of, and what holds but on a set without an inside of their values is said of generic ones.
+Nothing is looked for: the shape (cones_of_values.py) of what a root, a logarithm or an inverse function is taken of shows that it keeps off the cut,
+or stays on the axis that the cut lies on, where only its ends count. Parameters are real and need no values; a case is made of each sign of what
+roots of parameters are taken of, and what holds but on a set without an inside of their values is said of generic ones.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from ..normal import proves_zero
 from ..signs import Signs, rational_value
 from ..tree import Refused, Tree, arguments, free_symbols, is_call, minus, plus, power, rational, rational_of, rational_tree, times
 from ..values import Undecided, complex_ball, is_number, precision
-from .cones import HALF, NEGATIVE, ONE, POSITIVE, ZERO, Cut, Shape, cone, line, off_the_cut, plane, product, raised, root, total
+from .cones_of_values import HALF, NEGATIVE, ONE, POSITIVE, ZERO, Cut, Shape, cone, line, off_the_cut, plane, product, raised, root, total
 from .real_logarithms import rational as rational_function
 from .superfluous import not_zero_somewhere
 

@@ -11,7 +11,7 @@ from ..agreement import Claim
 from ..normal import proves_equal
 from ..tree import Tree, arguments, free_symbols, is_call, plus, rational_tree, reals, replace, times, walk
 from ..univariate import polynomial
-from .composed import plainly
+from .continuous_parts import plainly
 
 MAX_NAMES = 4
 EXPONENTIALS = ("Sinh", "Cosh", "Tanh", "Coth", "Sech", "Csch", "Exp")
