@@ -18,6 +18,7 @@ import (
 	"reckon/projections"
 	"reckon/projections/engine"
 	"reckon/projections/projectiontest"
+	"reckon/test/wait"
 )
 
 const (
@@ -308,6 +309,25 @@ func TestQueueKeepsBackWhatCouldNotBeTried(t *testing.T) {
 		q.claim("a1", "m", 2) // a runner that knows better may
 		q.untried("a1", "m", time.Now().Add(-time.Second))
 		q.want(q.propose(one, 10), "a1")
+	})
+}
+
+// TestQueueLeavesToOthersWhatIsNew: a runner that asks for jobs that have been ready for a while gets no other.
+func TestQueueLeavesToOthersWhatIsNew(t *testing.T) {
+	t.Parallel()
+	projectiontest.Databases(t, projections.Open, func(t *testing.T, db *bun.DB) {
+		q := newQueueTest(t, db)
+		patient, soon := projections.Claimant{Runner: "one", ReadyFor: time.Hour}, projections.Claimant{Runner: "one", ReadyFor: 10 * time.Millisecond}
+		q.queue("a1", alice)
+		q.want(q.propose(patient, 1))
+		if _, again, err := q.models.Queue.ProposeJobs(t.Context(), patient, 1); err != nil || again != time.Hour {
+			t.Errorf("ask again in %v, %v", again, err)
+		}
+		wait.Until(t, "it has been ready for long enough", func() bool { return slices.Equal(q.propose(soon, 1), []string{"a1"}) })
+		q.claim("a1", "n", 1)
+		q.untried("a1", "n", time.Now().Add(-time.Minute))
+		q.want(q.propose(patient, 1))
+		q.want(q.propose(projections.Claimant{Runner: "two"}, 1), "a1")
 	})
 }
 

@@ -12,6 +12,7 @@ import (
 	"reckon/domain/event"
 	"reckon/domain/job"
 	"reckon/domain/session"
+	"reckon/internal/database"
 	"reckon/projections/engine"
 )
 
@@ -61,9 +62,6 @@ type proposalRow struct {
 // proposalLease is how long a job stays reserved for a runner. It is longer than a claim
 // takes to reach queue_v4; a runner that crashes before its claim delays the job by as much.
 const proposalLease = 10 * time.Second
-
-// proposalLock serializes proposals on PostgreSQL (SQLite has one writer anyway).
-const proposalLock = 0x7175657565 // "queue"
 
 var queueRows = engine.TableOf("job_id", func(r *QueueRow) string { return r.JobID },
 	engine.Index{Name: "queue_v4_changed", Columns: "changed"},
@@ -152,6 +150,8 @@ type Claimant struct {
 	OwnSessionsOnly bool
 	// Except are jobs in no session that the runner has no room for now, by id.
 	Except map[string]bool
+	// ReadyFor: only jobs that any runner could have claimed for as long, to the knowledge of this process.
+	ReadyFor time.Duration
 }
 
 // Proposal is a job that a runner may claim. It is proposed to no other runner for proposalLease.
@@ -167,7 +167,7 @@ type Proposal struct {
 // ProposeJobs reserves up to n jobs for a runner, in the order of the queue, within
 // every account's limit of concurrent jobs, one at a time of a session, jobs
 // of a live session for its owner only, and one that could not be tried not before its pause is over. Without a proposal, again
-// is the time until one that another runner has not claimed expires or the pause of a job is over, which no event tells; 0: none will.
+// is the time until one that another runner has not claimed expires, the pause of a job is over or one may be ready for ReadyFor, which no event tells; 0: none will.
 func (q *Queue) ProposeJobs(ctx context.Context, c Claimant, n int) (proposals []Proposal, again time.Duration, err error) {
 	done, err := q.order.use(ctx)
 	if err != nil {
@@ -175,10 +175,8 @@ func (q *Queue) ProposeJobs(ctx context.Context, c Claimant, n int) (proposals [
 	}
 	defer done()
 	err = q.from.db.RunInTx(ctx, nil, func(ctx context.Context, tx bun.Tx) error {
-		if tx.Dialect().Name() == dialect.PG {
-			if _, err := tx.ExecContext(ctx, "SELECT pg_advisory_xact_lock(?)", proposalLock); err != nil {
-				return err
-			}
+		if err := database.Lock(ctx, tx, "queue"); err != nil {
+			return err
 		}
 		if _, err := tx.NewDelete().Model((*proposalRow)(nil)).Where("until_ms <= ?", databaseClock(tx)).Exec(ctx); err != nil {
 			return err
@@ -202,6 +200,9 @@ func (q *Queue) ProposeJobs(ctx context.Context, c Claimant, n int) (proposals [
 			again = expiry
 			if ends := q.order.pauseEnds(now); again == 0 || ends > 0 && ends < again {
 				again = ends
+			}
+			if c.ReadyFor > 0 && (again == 0 || c.ReadyFor < again) {
+				again = c.ReadyFor
 			}
 			return nil
 		}

@@ -40,6 +40,7 @@ type queuedJob struct {
 	position                        int64
 	notBeforeMS                     int64 // Unix time in milliseconds from which it may be proposed; 0: at once
 	concurrent, attempt             int
+	known                           time.Time // when this process learned of its present state
 	running                         bool
 	account                         *accountQueue
 }
@@ -135,7 +136,7 @@ func (o *order) put(row *QueueRow) {
 	}
 	j := &queuedJob{
 		id: row.JobID, correlation: row.Correlation, cause: row.Cause, traceparent: row.Traceparent, session: row.Session, kind: row.Kind, position: row.Position,
-		concurrent: row.Concurrent, notBeforeMS: row.NotBeforeMS, attempt: row.Attempt, running: row.Status == job.Running, account: a,
+		concurrent: row.Concurrent, notBeforeMS: row.NotBeforeMS, attempt: row.Attempt, running: row.Status == job.Running, account: a, known: time.Now(),
 	}
 	o.jobs[j.id] = j
 	a.concurrent = max(a.concurrent, j.concurrent)
@@ -275,6 +276,11 @@ func (j *queuedJob) pausedAt(nowMS int64) (left time.Duration, paused bool) {
 	return time.Duration(leftMS) * time.Millisecond, leftMS > 0 && leftMS <= maxPauseMS
 }
 
+// readyFor tells whether any runner could have claimed the job for so long.
+func (j *queuedJob) readyFor(d time.Duration, nowMS int64) bool {
+	return d <= 0 || time.Since(j.known) >= d && time.Duration(nowMS-j.notBeforeMS)*time.Millisecond >= d
+}
+
 // pauseEnds is the time until the first job that is kept back may be proposed; 0: none is kept back.
 func (o *order) pauseEnds(nowMS int64) (first time.Duration) {
 	for _, j := range o.paused {
@@ -301,7 +307,7 @@ func (o *order) propose(c Claimant, n int, owners map[string]string, nowMS int64
 			if load >= a.concurrent || len(best) == n && !next.before(best[n-1]) {
 				break // those that follow have no smaller load and are younger
 			}
-			if _, paused := w.job.pausedAt(nowMS); !c.eligible(w.job, busy, owners) || paused {
+			if _, paused := w.job.pausedAt(nowMS); !c.eligible(w.job, busy, owners) || paused || !w.job.readyFor(c.ReadyFor, nowMS) {
 				continue
 			}
 			load++

@@ -45,6 +45,8 @@ type Claimant struct {
 	OwnSessionsOnly bool
 	// Except are jobs in no session that it has no room for now, by id.
 	Except map[string]bool
+	// ReadyFor: the runner claims only jobs that any other could have claimed for as long.
+	ReadyFor time.Duration
 }
 
 // Proposal is a job that the queue has reserved for a runner to claim.
@@ -172,6 +174,8 @@ const (
 	hangDelay = 30 * time.Second
 	// maxClaimPause bounds the pause of a process in which jobs cannot be tried.
 	maxClaimPause = 30 * time.Second
+	// othersFirst is how long a job must have been ready before a process claims it in which the last one could not be tried.
+	othersFirst = time.Second
 )
 
 // New returns a runner that runs nothing yet; its Observe must listen to the process's Subscription.
@@ -291,6 +295,10 @@ func (r *Runner) nextProposals(ctx context.Context) []Proposal {
 	lastJob, lastSession := r.lastJob, r.lastSession
 	claimant := r.Claimant
 	claimant.Except = maps.Clone(r.postponed)
+	most := len(r.freeSlots)
+	if r.failures > 0 { // one job tells whether it goes again, and only one that no other runner takes
+		most, claimant.ReadyFor = 1, othersFirst
+	}
 	r.mu.Unlock()
 	bounded, cancel := context.WithTimeout(ctx, applyTimeout)
 	err := r.Queue.WaitUntilApplied(bounded, lastJob, lastSession)
@@ -298,7 +306,7 @@ func (r *Runner) nextProposals(ctx context.Context) []Proposal {
 	if err != nil && ctx.Err() == nil {
 		r.Logger.Warn("the queue is behind the log", "error", err)
 	}
-	list, retryAfter, err := r.Queue.Propose(ctx, claimant, len(r.freeSlots))
+	list, retryAfter, err := r.Queue.Propose(ctx, claimant, most)
 	switch {
 	case ctx.Err() != nil:
 		return nil

@@ -48,6 +48,8 @@ var failures = []failure{
 	{"eventstore", "the power fails", "the next start", "what was acknowledged is there, in folders made at the first start too", "no answer; an `idempotency_key` finds a job that was accepted", "–",
 		"test/e2e.TestNothingAcknowledgedIsLost test/e2e.TestNoFolderIsLostWithThePower eventstore/node/eventlog.TestPowerFailureBeforeEveryCall"},
 	{"database", "absent, refusing or silent, at a start", "the start", "–", "as with the log", "as with the log", "test/processes.TestAStartWaitsForEachPart cmd/reckon.TestAStartWaitsForWhatMayComeBack"},
+	{"database", "a process is cut off from it in a transaction", "PostgreSQL, which ends the transaction after 5 s with a lock that others wait for, 1 min without", "goes on; no job is claimed until then", "the same answers, later", "–",
+		"internal/database.TestASilentClientKeepsNoLock test/processes.TestAServerStopsWhileItsPartsAreSilent"},
 	{"database", "refusing, silent or locked", "each call, within 5 s", "goes on; no job is claimed", "503 `unavailable` for lists; a job, a run and a certificate are read from the log", "`ReckonDependencyDown`, `ReckonReadModelBehind`",
 		"test/processes.TestWhatCallersAreTold readapi.TestDatabaseAway readapi.TestDatabaseFrozen readapi.TestSQLiteLocked"},
 	{"database", "wrong credentials, name or version of tables", "the start, which ends", "–", "–", "exit status 2 with the reason", "test/processes.TestAStartEndsOnWhatWaitingCannotMend cmd/reckon.TestAStartWaitsForWhatMayComeBack projections.TestOpenRefuses"},

@@ -70,12 +70,14 @@ func PostgresSchema(part, address, namespace string, connections int) (*bun.DB, 
 	if namespace != "" {
 		config.RuntimeParams["search_path"] = pgx.Identifier{namespace}.Sanitize()
 	}
-	return pool(&connector{part: part, Connector: stdlib.GetConnector(*config, stdlib.OptionAfterConnect(withoutJIT))}, pgdialect.New(), connections), nil
+	return pool(&connector{part: part, Connector: stdlib.GetConnector(*config, stdlib.OptionAfterConnect(settle))}, pgdialect.New(), connections), nil
 }
 
-// withoutJIT keeps the server from compiling a connection's queries: that takes longer than any of ours runs.
-func withoutJIT(ctx context.Context, conn *pgx.Conn) error {
-	_, err := conn.Exec(ctx, "SET jit = off")
+// settle keeps the server from compiling a connection's queries, which takes longer than any of ours runs, and from keeping what a
+// client holds that is silent in a transaction, or does not acknowledge what was sent to it.
+func settle(ctx context.Context, conn *pgx.Conn) error {
+	silent := silentInTransaction.Milliseconds()
+	_, err := conn.Exec(ctx, fmt.Sprintf("SET jit = off; SET idle_in_transaction_session_timeout = %d; SET tcp_user_timeout = %d", silent, silent))
 	return err
 }
 

@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/uptrace/bun"
-	"github.com/uptrace/bun/dialect"
 
 	"reckon/internal/database"
 )
@@ -62,10 +61,8 @@ func (p *Places) Take(ctx context.Context, accountID, sessionID string, most int
 // take removes free places that nobody has taken anew, and takes one for the session; when none is left it returns who has them.
 func (p *Places) take(ctx context.Context, accountID, sessionID string, most int, free []placeRow) (holders []placeRow, err error) {
 	err = p.store.db.RunInTx(ctx, nil, func(ctx context.Context, tx bun.Tx) error {
-		if tx.Dialect().Name() == dialect.PG { // a transaction of SQLite is alone (_txlock)
-			if _, err := tx.ExecContext(ctx, "SELECT pg_advisory_xact_lock(hashtextextended(?, 0))", "places of "+accountID); err != nil {
-				return err
-			}
+		if err := database.Lock(ctx, tx, "places of "+accountID); err != nil {
+			return err
 		}
 		for _, row := range free {
 			if _, err := tx.NewDelete().Model((*placeRow)(nil)).Where("account = ? AND session_id = ? AND taken_at = ?", accountID, row.SessionID, row.TakenAt).Exec(ctx); err != nil {

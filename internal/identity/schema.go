@@ -3,6 +3,7 @@ package identity
 import (
 	"context"
 	"fmt"
+	"reckon/internal/database"
 
 	"github.com/uptrace/bun"
 	"github.com/uptrace/bun/dialect"
@@ -91,17 +92,14 @@ var migrations = []migration{
 	{both: oauthTables},
 }
 
-// migrationLock is the key of the PostgreSQL advisory lock under which migrations run.
-const migrationLock = 0x7265636b6f6e
-
 // migrate brings the tables up to what this binary knows. Processes on one
 // PostgreSQL may start at the same time: one migrates, the others find it done.
 func migrate(ctx context.Context, db *bun.DB, w Where) error {
 	return db.RunInTx(ctx, nil, func(ctx context.Context, tx bun.Tx) error {
+		if err := database.Lock(ctx, tx, "tables of identities"); err != nil {
+			return fmt.Errorf("identity: lock: %w", err)
+		}
 		if tx.Dialect().Name() == dialect.PG {
-			if _, err := tx.ExecContext(ctx, "SELECT pg_advisory_xact_lock(?)", migrationLock); err != nil {
-				return fmt.Errorf("identity: lock: %w", err)
-			}
 			if err := makeSchema(ctx, tx, w); err != nil {
 				return err
 			}

@@ -14,6 +14,7 @@ import (
 	"github.com/uptrace/bun/dialect"
 
 	"reckon/domain/event"
+	"reckon/internal/database"
 )
 
 // Difference is one thing in which tables are not what the log makes of them.
@@ -69,6 +70,9 @@ func NewReplay(ctx context.Context, fresh, have *bun.DB, projections ...Projecti
 	read, err := have.BeginTx(ctx, options)
 	if err != nil {
 		return nil, err
+	}
+	if err := database.LongReading(ctx, read); err != nil {
+		return nil, errors.Join(err, read.Rollback())
 	}
 	r := &Replay{fresh: fresh, have: have, read: read, writer: &writer{db: fresh}}
 	for _, p := range projections {

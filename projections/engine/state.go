@@ -9,9 +9,9 @@ import (
 	"time"
 
 	"github.com/uptrace/bun"
-	"github.com/uptrace/bun/dialect"
 
 	"reckon/domain/event"
+	"reckon/internal/database"
 )
 
 // storedPhase is the phase of a projection in the database; Phase is that in a process.
@@ -56,17 +56,12 @@ type parkedRow struct {
 // errCheckpointTaken means that another process has moved the checkpoint.
 var errCheckpointTaken = errors.New("another process keeps this projection")
 
-// schemaLock is the PostgreSQL advisory lock under which tables are created.
-const schemaLock = 0x7265636b6f6e // "reckon"
-
-// CreateTables runs f in a transaction, on PostgreSQL under an advisory lock: two concurrent
-// CREATE … IF NOT EXISTS of the same table fail there.
+// CreateTables runs f in a transaction that is alone in it: on PostgreSQL two concurrent CREATE … IF NOT EXISTS of
+// the same table fail.
 func CreateTables(ctx context.Context, db bun.IDB, f func(context.Context, bun.Tx) error) error {
 	return db.RunInTx(ctx, nil, func(ctx context.Context, tx bun.Tx) error {
-		if tx.Dialect().Name() == dialect.PG {
-			if _, err := tx.ExecContext(ctx, "SELECT pg_advisory_xact_lock(?)", schemaLock); err != nil {
-				return err
-			}
+		if err := database.Lock(ctx, tx, "tables of read models"); err != nil {
+			return err
 		}
 		return f(ctx, tx)
 	})

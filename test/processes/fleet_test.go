@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -325,24 +326,39 @@ func TestWhatCannotBeTriedCostsNoAttempt(t *testing.T) {
 // TestASickRunnerClaimsNoMoreThanAFew: of two runners one cannot try any job. The other does them all, and none is lost.
 func TestASickRunnerClaimsNoMoreThanAFew(t *testing.T) {
 	f := newFleet(t)
-	var sick atomic.Int64
-	f.Start(fleet.Options{Beat: beat, Slots: 2, Run: func(context.Context, runners.Work) (runners.End, error) {
-		sick.Add(1)
+	const slots = 2
+	var mu sync.Mutex
+	var claimed []time.Time // by the sick one
+	claims := func() []time.Time {
+		mu.Lock()
+		defer mu.Unlock()
+		return slices.Clone(claimed)
+	}
+	f.Start(fleet.Options{Beat: beat, Slots: slots, Run: func(context.Context, runners.Work) (runners.End, error) {
+		mu.Lock()
+		defer mu.Unlock()
+		claimed = append(claimed, time.Now())
 		return runners.End{}, away{}
 	}})
 	var ids []string
 	for i := range 30 {
 		ids = append(ids, submit(t, f, fmt.Sprint("account-", i%6), fmt.Sprint(i), 2))
 	}
-	wait.Until(t, "the sick one has jobs", func() bool { return sick.Load() > 0 })
-	f.Start(fleet.Options{Beat: beat, Slots: 2, Run: func(context.Context, runners.Work) (runners.End, error) { return done("ok") }})
+	wait.Until(t, "the sick one has jobs", func() bool { return len(claims()) > 0 })
+	f.Start(fleet.Options{Beat: beat, Slots: slots, Run: func(context.Context, runners.Work) (runners.End, error) { return done("ok") }})
 	for _, id := range ids {
 		if s := untilStatus(t, f, id, job.Succeeded); len(s.Spent) != 0 {
 			t.Errorf("%+v", s)
 		}
 	}
-	if n := sick.Load(); n > 2*4 { // two at once, after 0, 1, 2 and 4 seconds; the others take less than that
-		t.Errorf("the sick runner claimed %d jobs", n)
+	earliest := claims()[0]
+	for i, at := range claims() {
+		if i > 0 && i%slots == 0 {
+			earliest = earliest.Add(min(job.PauseAfter(i/slots), 30*time.Second)) // they double, up to that
+		}
+		if at.Before(earliest) {
+			t.Errorf("claim %d of the sick runner is %v too early", i+1, earliest.Sub(at))
+		}
 	}
 	checkLog(t, f)
 }
