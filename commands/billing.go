@@ -23,7 +23,7 @@ var ErrOtherQuote = errors.New("the quote is for something else")
 type SubscribeTo struct {
 	Plan   string
 	Period account.Period
-	Quote  *receipt.Envelope // keeps a price; nil: the catalogue's is asked for
+	Quote  *receipt.Envelope // keeps a price; nil: the catalogue's
 }
 
 // Subscribe begins a subscription of the intent's account, or changes the one it has, and puts the plan in force. Doing it

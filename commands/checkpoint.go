@@ -46,7 +46,7 @@ type ForgottenTreeError struct{ Here string }
 func (e *ForgottenTreeError) Error() string {
 	return fmt.Sprintf("this log has checkpoints, the newest %q, and the key folder has no file signed-tree that says which was signed last: log or keys come from a backup, or from another machine. "+
 		"No checkpoint is signed, because a larger one may be in others' hands. Write the first three lines of the newest checkpoint that witnesses, users or you hold into signed-tree "+
-		"(this log's own if there is no newer): docs/operating.md, log and keys are lost", e.Here)
+		"(this log's own if there is no newer): docs/restoring.md, log and keys are lost", e.Here)
 }
 
 // Checkpoints signs checkpoints of the transparency log. Several processes may do so at once: the stream of checkpoints decides, and

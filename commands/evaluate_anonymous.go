@@ -11,7 +11,7 @@ import (
 	"reckon/domain/slips"
 )
 
-// MaxAnonymousBytes is the longest expression that is evaluated for nobody in particular.
+// MaxAnonymousBytes is the longest expression that is evaluated without an account.
 const MaxAnonymousBytes = 400
 
 // TooLongError means that an anonymous expression has more than MaxAnonymousBytes.
@@ -21,7 +21,7 @@ func (e *TooLongError) Error() string {
 	return fmt.Sprintf("the expression has %d bytes of UTF-8, and at most %d are evaluated without an account", e.Bytes, MaxAnonymousBytes)
 }
 
-// EvaluateAnonymous is the command to evaluate one expression for nobody in particular.
+// EvaluateAnonymous is the command to evaluate one expression without an account.
 type EvaluateAnonymous struct {
 	Expression string
 	Caller     string // who shares a part of the places: anything that tells callers apart
@@ -40,7 +40,7 @@ type AnonymousEvaluation struct {
 	Engines     []run.Asked // every engine that was asked, where more than one was
 }
 
-// Anonymous evaluates for nobody in particular: mathematics only, and nothing of it is kept.
+// Anonymous evaluates without an account: mathematics only, and stores nothing.
 type Anonymous struct {
 	Engine    Engine
 	Checker   Checker
@@ -56,7 +56,7 @@ var mathematics = func() map[string]bool {
 	return set
 }()
 
-// AdmittedAnonymously is an expression that may be evaluated for nobody in particular.
+// AdmittedAnonymously is an expression that may be evaluated without an account.
 type AdmittedAnonymously struct {
 	command EvaluateAnonymous
 	code    string           // what the engine evaluates

@@ -31,7 +31,7 @@ const (
 	// automaticSteps is what an automatic check may take: always the same, so that its verdict depends on the expression and the
 	// answer only. A plan whose evaluations have less time than they may take bounds them.
 	automaticSteps verification.Steps = 60_000
-	// MaxCheckSteps is what a check that was asked for may take.
+	// MaxCheckSteps bounds a requested check, in steps of the checker.
 	MaxCheckSteps verification.Steps = 500_000
 	// automaticQueueWait is the longest wait of an automatic check for a worker: an evaluation's answer waits with it.
 	automaticQueueWait = time.Second

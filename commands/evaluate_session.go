@@ -49,8 +49,8 @@ func (ev *Evaluator) expire(ctx context.Context, in Intent, owned ownedSession, 
 	return err
 }
 
-// lossWarning says that a session's variables are gone although nobody asked for
-// that; empty when they are not, or when the session was only idle.
+// lossWarning says that a session's variables are gone without a request; empty when
+// they are not, or when the session was only idle.
 func (s ownedSession) lossWarning(c Evaluate) string {
 	end := s.PreviousEnd
 	if end == "" && c.OwnerDied {

@@ -23,7 +23,7 @@ const (
 
 // StreamError says which stream could not be read or appended to, after how many
 // append attempts, and why, in one line. It is an ErrUnavailable when the same
-// command may succeed later, and an ErrCancelled when nobody waits for it any more.
+// command may succeed later, and an ErrCancelled when the caller no longer waits.
 type StreamError struct {
 	Stream   string
 	Attempts int // appends that were tried; 0: it failed before the first

@@ -18,7 +18,7 @@ type Clock interface {
 // request or reaction and becomes the metadata of every event that follows.
 type Intent struct {
 	ID          uuid.UUID // of the command; event ids are derived from it
-	At          time.Time // when it was asked for; events keep it in UTC, to the millisecond
+	At          time.Time // time of the request; events keep it in UTC, to the millisecond
 	Account     string    // whose streams it is about; empty: no account's
 	Actor       string    // as event.Metadata has it: session:<sign-in id>, token:<id>, oauth:<client>, reaction:<name>, runner:<id>, payments:<provider>, signer:transparency or operator
 	Requester   string    // of a reaction: the actor whose request it finishes; empty: Actor's own

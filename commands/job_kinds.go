@@ -26,7 +26,7 @@ type JobKind struct {
 // JobKinds are the kinds that can be submitted; the first is the default.
 type JobKinds []JobKind
 
-// JobRequest is a job as it was asked for (interface §4.3): nothing is validated yet
+// JobRequest is a job as submitted (interface §4.3): nothing is validated yet
 // but the types of its fields.
 type JobRequest struct {
 	Kind           job.Kind // empty: the default

@@ -80,7 +80,7 @@ func (e *ForeignKeysError) Error() string {
 
 // RotateKey does the next step of a rotation: it publishes a new key, or activates the one of own that has
 // been published longest. It touches no key whose private half own does not hold. A ForeignKeysError
-// means that own does not hold the active key's, unless lost says that nobody does any more.
+// means that own does not hold the active key's, unless lost says that no copy is left.
 func RotateKey(ctx context.Context, store Store, in Intent, own PrivateKeys, lost bool) (KeyRotation, error) {
 	history, err := store.Read(ctx, keys.Stream)
 	if err != nil {

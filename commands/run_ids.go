@@ -13,7 +13,7 @@ type Reserver interface {
 	// Reserve appends one event with a random id at no expected revision, and returns
 	// the revision it got. A conflict is not possible: whatever revision it got is
 	// its own. It returns ErrUnavailable when the log does not answer; the event may
-	// then stand in the log, and its ids are given to nobody.
+	// then be in the log, and its ids stay unused.
 	Reserve(ctx context.Context, stream string, e event.Proposed) (event.Revision, error)
 }
 

@@ -25,7 +25,7 @@ type Places interface {
 	Opened(ctx context.Context, accountID, sessionID string) error
 }
 
-// Ownership is a session this process owns, as it stood when it was asked for.
+// Ownership is a session that this process owned at the time of the query.
 type Ownership struct {
 	Epoch       int
 	Opened      bool              // by this call
@@ -63,8 +63,8 @@ func (e *SessionOwnerError) Is(target error) bool { return target == ErrSessionO
 // Unwrap is the cause.
 func (e *SessionOwnerError) Unwrap() error { return e.Cause }
 
-// ownedSession is a session that this process owns, with its stream as it was
-// when it was asked for.
+// ownedSession is a session that this process owns, with the stream as it was
+// read.
 type ownedSession struct {
 	Ownership
 	id     string

@@ -19,8 +19,8 @@ const (
 )
 
 // States holds folded states of streams between commands, for deciders with StateBytes. A state is kept as it was
-// folded from events that were read, never from events that were only appended, and never serves alone: whoever
-// takes it reads what the stream has gained since. The state that was used longest ago goes first. The zero value is
+// folded from events that were read, never from events that were only appended, and never serves alone: its
+// user reads the newer events of the stream. The state that was used longest ago goes first. The zero value is
 // ready for use, by any number of goroutines.
 type States struct {
 	mu      sync.Mutex

@@ -61,7 +61,7 @@ var (
 	// ErrUnavailable means that the log cannot be reached or did not answer in
 	// time; whether an append happened is unknown. Retry later.
 	ErrUnavailable = errors.New("the event log is unavailable; retry in a moment")
-	// ErrCancelled means that whoever asked does not wait for the answer any more; whether an append happened is unknown. It is
+	// ErrCancelled means that the caller no longer waits for the answer; whether an append happened is unknown. It is
 	// context.Canceled to errors.Is, for those who do not know commands.
 	ErrCancelled error = cancelled{}
 )

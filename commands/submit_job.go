@@ -33,7 +33,7 @@ type Submitted struct {
 	Position      event.Position
 }
 
-// TimeoutOverPlanError means that a job asked for more time than the plan gives.
+// TimeoutOverPlanError means that a job requests more time than the plan allows.
 type TimeoutOverPlanError struct{ RequestedMS, PlanMS int64 }
 
 func (e *TimeoutOverPlanError) Error() string {

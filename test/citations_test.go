@@ -60,7 +60,7 @@ func TestCitations(t *testing.T) {
 			}
 			return nil
 		}
-		if !slices.Contains([]string{".go", ".md", ".py", ".sh", ".toml", ""}, filepath.Ext(path)) || d.Name() == "citations_test.go" || strings.HasSuffix(path, "docs/api/interface.md") {
+		if !slices.Contains([]string{".go", ".md", ".py", ".sh", ".toml", ".yml", ".yaml", ".service", ""}, filepath.Ext(path)) || d.Name() == "citations_test.go" || strings.HasSuffix(path, "docs/api/interface.md") {
 			return nil
 		}
 		info, err := d.Info()

@@ -217,7 +217,7 @@ func TestLimitsPage(t *testing.T) {
 	t.Parallel()
 	var b strings.Builder
 	b.WriteString("# Limits\n\nWhat anything from outside may be, and what is answered beyond it. Written by `make generate` from the constants that enforce them; do not edit.\n" +
-		"What depends on the plan is served by `GET /billing/plans`; deadlines of slow clients are in [operating.md](operating.md#slow-clients),\n" +
+		"What depends on the plan is served by `GET /billing/plans`; deadlines of slow clients are in [proxy.md](proxy.md#slow-clients),\n" +
 		"what a proof check may cost in [kernel.md](kernel.md).\n")
 	subject := ""
 	for _, l := range limits {

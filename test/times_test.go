@@ -11,9 +11,9 @@ import (
 )
 
 const (
-	operatingPage = "../docs/operating.md"
-	timesOpen     = "<!-- times: written by go test ./test -run TestTimesPage -update -->\n"
-	timesEnd      = "<!-- end of times -->"
+	restartingPage = "../docs/restarting.md"
+	timesOpen      = "<!-- times: written by go test ./test -run TestTimesPage -update -->\n"
+	timesEnd       = "<!-- end of times -->"
 )
 
 // timesTable is what a reader needs of the table of times.
@@ -54,7 +54,7 @@ func probeTimes(p supervision.Probe) string {
 	return fmt.Sprintf("%s; %s; %d", seconds(p.Every), seconds(p.Timeout), p.Failures)
 }
 
-// TestTimesPage keeps the table of docs/operating.md equal to the times of the code.
+// TestTimesPage keeps the table of docs/restarting.md equal to the times of the code.
 func TestTimesPage(t *testing.T) {
-	keepEqual(t, operatingPage, timesOpen, timesTable(), timesEnd)
+	keepEqual(t, restartingPage, timesOpen, timesTable(), timesEnd)
 }

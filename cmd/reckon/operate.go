@@ -87,7 +87,7 @@ func readingLog(ctx context.Context, s *settings, f func(*settings, *eventstore.
 	return f(s, store)
 }
 
-// asPage marks what is not there for the pages' status.
+// asPage maps not-found errors to the status 404 of the pages.
 func asPage(err error) error {
 	if errors.Is(err, errNotFound) || errors.Is(err, projecting.ErrNotFound) || errors.Is(err, identity.ErrAccountNotFound) {
 		return fmt.Errorf("%w: %w", operator.ErrNotFound, err)

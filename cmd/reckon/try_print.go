@@ -208,7 +208,7 @@ func printable(text string) string {
 	return b.String()
 }
 
-// obeyed reports whether a terminal does something else with a character than to show it.
+// obeyed reports whether a terminal interprets the character instead of showing it.
 func obeyed(r rune) bool {
 	return r != '\n' && r != '\t' && (unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r))
 }

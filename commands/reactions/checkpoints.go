@@ -87,7 +87,7 @@ func (c *Checkpoints) Run(ctx context.Context) error {
 		case conflicted && err.Error() != failed:
 			failed = err.Error()
 			c.Logger.Error("a witness contradicts the transparency log: no checkpoint is signed any more", "error", err)
-		case errors.Is(err, receipt.ErrCannotSign): // whoever signs receipts says so
+		case errors.Is(err, receipt.ErrCannotSign): // the signer of receipts logs it
 		case err.Error() != failed:
 			failed = err.Error()
 			c.Logger.Warn("the transparency log is not up to date; trying again", "error", err)

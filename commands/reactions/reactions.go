@@ -41,7 +41,7 @@ type Actor struct {
 }
 
 // intent is a reaction's command to an event: the same event leads to the same
-// command, whoever reacts to it and however often.
+// command, in any process and however often it runs.
 func (a Actor) intent(reaction string, r event.Recorded) commands.Intent {
 	correlation := r.Metadata.Correlation
 	if correlation == "" {

@@ -22,7 +22,7 @@ type DueSubscriptions interface {
 // RenewalInterval is the time between two looks for subscriptions that are due.
 const RenewalInterval = time.Minute
 
-// duePage is how many accounts are asked for at once.
+// duePage is the number of due accounts read at once.
 const duePage = 100
 
 // Renewals renews subscriptions and ends them when it is time. Several processes may do so at once, and a process may die at any

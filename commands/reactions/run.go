@@ -68,7 +68,7 @@ type Deps struct {
 	Tracer   *tracing.Tracer // nil: no span is recorded
 }
 
-// errEnded means that a subscription has ended although nobody asked for that.
+// errEnded means that a subscription ended without a request to stop.
 var errEnded = errors.New("the subscription to the log has ended")
 
 // Run reacts until the context ends, and then returns nil. An error means that the

@@ -121,7 +121,7 @@ func (p Plans) InForce(name string) Plan {
 }
 
 // Validate returns what is wrong with a catalogue that an operator wrote: no plan, a plan
-// without a name, a name given twice, a limit below its least value, or prices that cannot be asked for.
+// without a name, a name given twice, a limit below its least value, or prices that cannot be charged.
 func (p Plans) Validate() error {
 	if len(p) == 0 {
 		return fmt.Errorf("the plan catalogue is empty")
@@ -148,7 +148,7 @@ func (p Plans) Validate() error {
 	return nil
 }
 
-// validatePrices returns an error for the first price that cannot be asked for, or a period that has two.
+// validatePrices returns an error for the first price that cannot be charged, or a period that has two.
 func (p Plan) validatePrices() error {
 	seen := map[Period]bool{}
 	for _, price := range p.Prices {

@@ -88,7 +88,7 @@ type Config struct {
 	Witnesses []Witness
 	// Defer runs work that needs no order, on other goroutines; what it returns are findings. nil: it is run at once.
 	Defer func(work func() []Finding)
-	// Certified is called with every certificate whose texts and job are known, in order; nil: nobody asks.
+	// Certified is called with every certificate whose texts and job are known, in order; nil: no caller needs them.
 	Certified func(Certified)
 	// MaxFindings bounds what is kept of one kind; 0: 1000.
 	MaxFindings int

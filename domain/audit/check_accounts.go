@@ -32,7 +32,7 @@ type accountCheck struct {
 // waited for, takes 68 minutes.
 const longestRequest = 90 * time.Minute
 
-// power is what lets somebody act for an account: a token, or a grant.
+// power is a right to act for an account: a token or a grant.
 type power struct {
 	account string
 	ends    time.Time // when it was revoked, or expires; zero: never
@@ -62,7 +62,7 @@ type accountState struct {
 	plan       string          // in force
 	plans      map[string]bool // ever in force
 	follows    int64           // the last start or end of a subscription that the plan has followed
-	closed     time.Time       // when that was asked for; zero: open
+	closed     time.Time       // time of the request; zero: open
 	closing    place
 	live       map[string]bool // what a closed account must not keep: names of streams
 }

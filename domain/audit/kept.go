@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// MaxCheckpointBytes bounds a checkpoint that somebody kept: three lines, and the signatures of the log and of its witnesses.
+// MaxCheckpointBytes bounds a checkpoint kept outside of the log: three lines, and the signatures of the log and of its witnesses.
 const MaxCheckpointBytes = 64 << 10
 
 // Checkpoint is one that was kept where the operator cannot write: the answer of GET /transparency/checkpoint, or what a witness shows.

@@ -17,7 +17,7 @@ type UsageDay struct {
 	Day         string `json:"day"`
 	Evaluations int64  `json:"evaluations"` // that ended, jobs' included, with or without an answer
 	EngineMS    int64  `json:"engine_ms"`   // time of evaluations in the engine: of one that ran over its budget the budget
-	Checks      int64  `json:"checks"`      // automatic ones that reached a verdict, and those asked for that said something new
+	Checks      int64  `json:"checks"`      // automatic checks with a verdict, and requested ones with a new result
 	CheckMS     int64  `json:"check_ms"`    // time of these
 	Slots       int64  `json:"slots"`       // spent
 	Refunds     int64  `json:"refunds"`     // of slots of the day, whenever they were given back

@@ -32,7 +32,7 @@ const (
 type Command interface{ billingCommand() }
 
 // Subscribe begins a subscription, or changes the plan or period of the one there is: the unused rest of a period that
-// was paid is credited, the used part of one that was not is asked for. It is refused with ErrOtherPrice,
+// was paid is credited, the used part of an unpaid one is charged. It is refused with ErrOtherPrice,
 // ErrOtherCurrency, ErrUnpaid, ErrTooManyChanges and ErrBehind.
 type Subscribe struct {
 	Account, Plan string
@@ -236,7 +236,7 @@ type terms struct {
 }
 
 // replace ends the live subscription for another one. A paid period's unused rest is credited. An open invoice becomes
-// void, and what it asked for and was used is asked for by the next one, which is due no later.
+// void, and the next one charges its used part and is due no later.
 func (d *decision) replace(next terms) terms {
 	s := d.state.Subscription
 	invoice, _ := d.state.invoices.Get(s.InvoiceID)

@@ -11,7 +11,7 @@ import (
 // invoiceNamespace is the UUIDv5 namespace of invoices' ids.
 var invoiceNamespace = [16]byte{0x6f, 0x0e, 0x3f, 0x52, 0x0c, 0x1d, 0x4d, 0x2b, 0x9a, 0x57, 0x8e, 0x41, 0x63, 0x0b, 0xd1, 0x17}
 
-// InvoiceID is the id of an account's n-th invoice, from 1: a UUIDv5 of both, so that whoever issues it proposes the same.
+// InvoiceID is the id of an account's n-th invoice, from 1: a UUIDv5 of both, so that every process proposes the same.
 func InvoiceID(account string, n int) string {
 	hash := sha1.New() //nolint:gosec // see the import
 	hash.Write(invoiceNamespace[:])

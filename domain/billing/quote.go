@@ -78,7 +78,7 @@ func OpenQuote(e receipt.Envelope, published keys.State, now time.Time) (Quote, 
 	if failed != nil || err != nil || !expires.Equal(issued.Add(QuoteLife)) {
 		return Quote{}, ErrNotAQuote
 	}
-	// Whoever has a retired key can say any time of issue, and so no quote of it is good for longer than the key and QuoteLife.
+	// The holder of a retired key can choose any time of issue, so its quotes are valid no longer than the key and QuoteLife.
 	key, _ := published.Find(*e.KID)
 	if key.ActiveFrom.IsZero() || issued.Before(key.ActiveFrom.Add(-QuoteStep)) || !key.RetiredAt.IsZero() && issued.After(key.RetiredAt) {
 		return Quote{}, fmt.Errorf("%w: the key did not seal at that time", ErrQuoteForged)

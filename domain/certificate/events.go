@@ -15,7 +15,7 @@ type Verdict string
 
 // Verdicts on a proof.
 const (
-	Verified     Verdict = "verified"     // the kernels accept every declaration that was asked for
+	Verified     Verdict = "verified"     // the kernels accept every requested declaration
 	Rejected     Verdict = "rejected"     // the kernel refused the proof
 	Unsupported  Verdict = "unsupported"  // the export cannot be judged
 	Inconclusive Verdict = "inconclusive" // the check did not finish, or the kernels disagree, which says nothing of the proof
@@ -111,7 +111,7 @@ type Conformance struct {
 	Outside              Outside  `json:"outside" doc:"What the reference does not define"`
 }
 
-// Own is what the declarations asked for rest on and no table of Lean's constants has: the definitions that give the words
+// Own lists the definitions that the requested declarations rest on and no table of Lean's constants has: the definitions that give the words
 // of their statements a meaning. Axioms and proofs are left out.
 type Own struct {
 	Count       int             `json:"count" unit:"definitions" doc:"Number of definitions"`

@@ -58,7 +58,7 @@ type densityProgram struct {
 	outcomes []int    // of each measurement mid-circuit, in order: the place of its slot in slots
 }
 
-// resetChannel brings a qubit to |0⟩, and dephasing is a measurement whose outcome nobody sees.
+// resetChannel brings a qubit to |0⟩, and dephasing is a measurement whose outcome is not visible.
 var (
 	resetChannel = &channel{qubits: 1, operators: []krausOperator{
 		{weight: 1, matrix: []scalar{{1, 0}, {}, {}, {}}}, {weight: 1, matrix: []scalar{{}, {1, 0}, {}, {}}},

@@ -278,7 +278,7 @@ func (l *lowering) unitary(list []instruction, g gate, inside bool) []instructio
 	return append(list, instruction{operator: op, unitary: true})
 }
 
-// markMeasurements finds the measurements that may wait until the end, and those whose outcome nobody sees: gates that
+// markMeasurements finds the measurements that may wait until the end, and those whose outcome is not visible: gates that
 // use a qubit only as a control or diagonally commute with measuring it. It returns the wires of measurements that wait
 // though something later uses their qubit or their bit: the state before the final measurements is one in which those
 // wires have no coherence left.

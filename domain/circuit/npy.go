@@ -17,7 +17,7 @@ type StateFile struct {
 // WantsNPY reports whether the circuit asks for its state vector as a file.
 func (c Circuit) WantsNPY() bool { return c.npy }
 
-// WithNPY returns the circuit with its state vector asked for as a file, under the same limits as Parse.
+// WithNPY returns the circuit with a request for its state vector as a file, under the same limits as Parse.
 func (c Circuit) WithNPY(limits Limits) (Circuit, error) {
 	c.npy = true
 	return c, c.checkNPY(limits.withDefaults())

@@ -144,7 +144,7 @@ func (c Circuit) checkObservables(raw [][]rawTerm) ([]observable, error) {
 
 // tally adds up expectation values over the histories of a run.
 type tally struct {
-	rng     *random // of its own, so that counts do not depend on what is asked for
+	rng     *random // of its own, so that counts do not depend on the requested values
 	shots   int
 	exact   []float64 // one per observable
 	sampled []spread  // one per observable

@@ -29,7 +29,7 @@ const (
 	CodeAngleRange      Code = "angle_out_of_range"   // an angle that is not a finite number
 	CodeUnsupported     Code = "unsupported_openqasm" // OpenQASM outside the documented subset
 	CodeMemory          Code = "memory_limit"         // Estimate exceeds Options.MemoryLimitBytes
-	CodeEngine          Code = "engine_unsuitable"    // the engine asked for cannot run this circuit
+	CodeEngine          Code = "engine_unsuitable"    // the requested engine cannot run this circuit
 	CodeCondition       Code = "wrong_condition"      // a condition, assignment or block that cannot be run
 	CodeRounds          Code = "loop_rounds"          // a loop that may or did run more rounds than allowed
 	CodeTooManySteps    Code = "too_many_steps"       // more instructions than allowed once loops are written out

@@ -10,7 +10,7 @@ import (
 // MaxShotMemoryBytes bounds the text of a result's memory.
 const MaxShotMemoryBytes = 64 << 20
 
-// WithMemory returns the circuit with the key of each shot asked for.
+// WithMemory returns the circuit with a request for the key of each shot.
 func (c Circuit) WithMemory() (Circuit, error) {
 	c.memory = true
 	return c, c.checkShotMemory()

@@ -33,7 +33,7 @@ type insertion struct {
 	text   string
 }
 
-// insertions are noted by a parser in the order in which it reads; nil where nobody asks.
+// insertions are noted by a parser in the order in which it reads; nil if the caller does not need them.
 type insertions struct{ all []insertion }
 
 func (i *insertions) add(offset int, text string) {

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// Bounds on the complex integers that are worked out; nobody writes larger ones, and multiplication is not linear.
+// Bounds on the complex integers that are computed: users write no larger ones, and multiplication is not linear.
 const (
 	maxGaussianArgs   = 16
 	maxGaussianDigits = 40

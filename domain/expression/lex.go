@@ -442,7 +442,7 @@ func (l *lexer) stringEscape(text *strings.Builder) error {
 }
 
 // engineString reads \"text\", which is how the engine's FullForm prints a string: raw text between marks that the text
-// may hold itself. One that does hold a quote or a backslash is refused, since nobody could say where it ends.
+// may hold itself. One that does hold a quote or a backslash is refused, because its end is ambiguous.
 func (l *lexer) engineString() (*Expr, error) {
 	start := l.at
 	l.skipASCII(2)

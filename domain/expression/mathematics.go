@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// Mathematics are the names that an expression of nobody in particular may use, sorted: functions and constants that compute and
+// Mathematics are the names that an anonymous expression may use, sorted: functions and constants that compute and
 // say nothing of the machine, options and their values, and the functions that apply others. None of them defines anything, reads, writes,
 // prints or tells the time. Part 0 of a value is its head, Symbol and String among them, and can be applied; but none of these functions
 // answers with a text (as a fitted model has in it), so that no name is made of one but of the three that options have as values.

@@ -35,7 +35,7 @@ func Denied(e *Expr, denied map[string]bool) *Refusal {
 // baseName is a symbol's name without its context.
 func baseName(name string) string { return name[strings.LastIndexByte(name, '`')+1:] }
 
-// Allowlisted reads a text under the strict rules for input from nobody in particular. It answers the expressions, or a
+// Allowlisted reads a text under the strict rules for anonymous input. It answers the expressions, or a
 // *SyntaxError for what is not in the language, or a *Refusal. Permitted are texts
 //   - without backslashes and comments, and without strings but those that mathematics has as values of options ("FromAbove");
 //   - in which every call has a plain symbol of the set as its head, calls made by operators included;

@@ -1,5 +1,5 @@
-// Package grant is what a person has allowed an OAuth client to do for their account, as the log knows it. Whoever comes
-// with an access token may do what its grant says now: a grant that was revoked ends all its tokens at once, in every process.
+// Package grant is what a person has allowed an OAuth client to do for their account, as the log knows it. An access token
+// permits what its grant says now: revoking a grant ends all its tokens at once, in every process.
 //
 // It promises to hold no secret: codes and tokens, as hashes, are in internal/identity.
 package grant

@@ -12,7 +12,7 @@ import (
 )
 
 // MinPublished is how long a key is published before it may seal, so that
-// whoever caches the key set (max-age 300 s) has it. The first key of a
+// every cache of the key set (max-age 300 s) has it. The first key of a
 // deployment seals at once: nothing can have been sealed before it.
 const MinPublished = 10 * time.Minute
 
@@ -58,7 +58,7 @@ type Publish struct {
 // refused with ErrNotPublished, ErrRetired, ErrNoPrivateHalf and ErrPublishedTooRecently.
 type Activate struct {
 	KID   string
-	Proof []byte // signature of ActivationProof(KID) by the key: whoever activates it holds its private half
+	Proof []byte // signature of ActivationProof(KID) by the key: proves that the activator holds its private half
 	Now   time.Time
 }
 
@@ -74,8 +74,8 @@ var (
 	ErrNotPublished = errors.New("the key is not published")
 	// ErrRetired means that a retired key was to seal again.
 	ErrRetired = errors.New("the key is retired")
-	// ErrNoPrivateHalf means that who activates a key did not show that they hold its private half. Nobody
-	// else activates one: what it should seal could not be signed.
+	// ErrNoPrivateHalf means that an activation has no signature by the key's private half. Without that half the key
+	// could seal nothing.
 	ErrNoPrivateHalf = errors.New("a key is activated only with its private half")
 	// ErrPublishedTooRecently means that the key has not been published for MinPublished.
 	ErrPublishedTooRecently = fmt.Errorf("the key must be published for %v before it seals", MinPublished)

@@ -52,7 +52,7 @@ type posting struct {
 	weight   float64
 }
 
-// phrase is a name as somebody types all of it, in small letters.
+// phrase is a complete name in small letters.
 type phrase struct {
 	text     string
 	document int

@@ -52,7 +52,7 @@ var stopWords = map[string]bool{
 
 var irregular = map[string]string{"matrices": "matrix", "vertices": "vertex", "indices": "index", "axes": "axis", "series": "series"}
 
-// stem is a word without the ending of a plural or a form of a verb. Both what is searched and what is asked for go through it.
+// stem is a word without the ending of a plural or a form of a verb. Both the searched text and the query go through it.
 func stem(word string) string {
 	if one, ok := irregular[word]; ok {
 		return one

@@ -96,7 +96,7 @@ const (
 	FailureSyntax         FailureReason = "syntax"           // the text is not in the language
 	FailureRefused        FailureReason = "refused"          // the engine read the text and would not evaluate it
 	FailureSessionClosed  FailureReason = "session_closed"   // the session was cleared while it evaluated
-	FailureCancelled      FailureReason = "cancelled"        // whoever asked went away while it was computing, and its worker was killed
+	FailureCancelled      FailureReason = "cancelled"        // the client disconnected during the computation, and its worker was killed
 )
 
 // Subject is what was to be evaluated: part of every event that ends a run.

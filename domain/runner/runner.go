@@ -1,7 +1,7 @@
 // Package runner is the heartbeat of a process that runs jobs or owns sessions.
 //
-// It promises nothing about time: a beat says what its runner holds, and whoever
-// watches measures on a clock of its own how long ago the beat was seen.
+// It promises nothing about time: a beat says what its runner holds, and each
+// observer measures on its own clock how long ago it saw the beat.
 package runner
 
 import "reckon/domain/event"

@@ -44,7 +44,7 @@ type EndReason string
 
 // The reasons: EndCleared is the Cleared event, the others are reasons of Expired.
 const (
-	EndCleared    EndReason = "cleared"     // its account asked for it
+	EndCleared    EndReason = "cleared"     // its account cleared it
 	EndIdle       EndReason = "idle"        // it was not used for the engine's idle time
 	EndWorkerDied EndReason = "worker_died" // its worker was killed at the end of a budget or because its caller went away, crashed or quit
 	EndMemory     EndReason = "memory"      // the sessions of its process held too much memory, and it was unused for longest
@@ -52,7 +52,7 @@ const (
 	EndShutdown   EndReason = "shutdown"    // its owner stopped in good order
 )
 
-// Words say why a session's variables are gone though nobody asked for that, behind "because"; empty for the other reasons.
+// Words say why a session's variables are gone without a request, for use behind "because"; empty for the other reasons.
 func (r EndReason) Words() string {
 	switch r {
 	case EndWorkerDied:

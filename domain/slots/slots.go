@@ -19,7 +19,7 @@ import (
 // Stream names the stream of an account's UTC day (YYYY-MM-DD).
 func Stream(account, day string) string { return "slots-" + account + "-" + day }
 
-// Spent takes a slot. It carries the whole submission: whoever finds this event
+// Spent takes a slot. It carries the whole submission: a process that finds this event
 // without its job can finish what the submitter began.
 type Spent struct {
 	SlotID     string         `json:"slot_id" format:"uuid" doc:"The slot"`

@@ -32,7 +32,7 @@ func LeafEvents() []string {
 }
 
 // LeafOf is the text that the tree commits to for an event; false for an event without a leaf. The order of leaves is that of
-// their events in the log. A receipt without a signature has none: nobody could be held to it.
+// their events in the log. A receipt without a signature has none: it commits the service to nothing.
 func LeafOf(e event.Event) (leaf string, ok bool, err error) {
 	switch e := e.(type) {
 	case run.Sealed:

@@ -34,7 +34,7 @@ type Tree struct {
 }
 
 // With returns the tree with one more entry; t stays as it is. completed is called with each node that became complete, its
-// height above the leaves, from 0, and its index at that height; nil: nobody asks.
+// height above the leaves, from 0, and its index at that height; nil: no caller needs them.
 func (t Tree) With(e Entry, completed func(height int, index int64, h Hash)) Tree {
 	if completed == nil {
 		completed = func(int, int64, Hash) {}

@@ -7,9 +7,9 @@
 // differences listed in docs/node.md. An append is answered after its events are durable,
 // and readers and subscribers see events only once they are durable.
 //
-// It does not authenticate clients: whoever can connect is an administrator. It
-// therefore listens on a socket in its folder that only the folder's owner can connect
-// to, and on a loopback port only when Config.Listen says so. It never holds a slow
+// It listens on a socket in its folder that only the folder's owner can connect to; every client there is an
+// administrator. With Config.Secure it also serves users with passwords over TLS, with the rights that the log gives
+// them; with Config.Listen it serves everyone on a loopback port, without authentication. It never holds a slow
 // subscriber's events in memory: every subscription reads the log at its own pace, and a
 // persistent one keeps numbers and ids only (package group). It advertises no projections.
 package node

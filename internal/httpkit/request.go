@@ -146,7 +146,7 @@ func (a *API) warnOfUntrustedProxy(r *http.Request) {
 	}
 	a.untrustedPeers.seen = append(a.untrustedPeers.seen, from)
 	a.settings.Logger.Warn("forwarded headers come from an address that is not trusted: all its clients count as one, and its word about TLS is not believed; "+
-		"if it is your proxy, start with --trusted-proxies and its network (docs/operating.md)", "address", from, "header", forwarded,
+		"if it is your proxy, start with --trusted-proxies and its network (docs/proxy.md)", "address", from, "header", forwarded,
 		"remedy", "--trusted-proxies "+netip.PrefixFrom(from, from.BitLen()).String())
 }
 

@@ -1,6 +1,6 @@
 // Package supervision is the one table of times on which a process and who starts, asks and stops it must agree.
 //
-// The processes take their times from here; docs/operating.md has the table (go test ./test -run TestTimesPage -update), and the tests of
+// The processes take their times from here; docs/restarting.md has the table (go test ./test -run TestTimesPage -update), and the tests of
 // test/deploy compare docs/deploy with it.
 package supervision
 

@@ -42,7 +42,7 @@ var Declared = []Declaration{
 
 	{"reckon_projection_lag_positions", Gauge, "Distance of the read model to the end of the log in the log's own units: events of an embedded log and of reckon node, bytes of another server.", []string{"projection", "version"}, everywhere},
 	{"reckon_projection_lag_seconds", Gauge, "Age of the oldest event that the read model has not applied; 0 at the end of the log.", []string{"projection", "version"}, everywhere},
-	{"reckon_projection_phase", Gauge, "1 for the phase that the read model is in (docs/operating.md#phases), 0 for the others.", []string{"projection", "version", "phase"}, everywhere},
+	{"reckon_projection_phase", Gauge, "1 for the phase that the read model is in (docs/read-models.md#phases), 0 for the others.", []string{"projection", "version", "phase"}, everywhere},
 	{"reckon_projection_ready", Gauge, "1 once the read model has reached what the log held when this process started, or when it was built anew.", []string{"projection", "version"}, everywhere},
 	{"reckon_projection_events_per_second", Gauge, "Events that this process applies to the read model, over the last 5 to 10 s.", []string{"projection", "version"}, everywhere},
 	{"reckon_projection_parked", Gauge, "Events that the read model has set aside.", []string{"projection", "version"}, everywhere},

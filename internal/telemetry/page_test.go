@@ -23,7 +23,7 @@ func TestMetricsPage(t *testing.T) {
 	want.WriteString(`# Metrics
 
 Written by ` + "`make generate` from `internal/telemetry/declared.go`" + `; do not edit. They are served in Prometheus' text format at ` + "`/metrics`" + `: on ` + "`admin.sock`" + ` in the data folder, and with
-` + "`--admin-listen HOST:PORT`" + ` on a port, to who has the token ([operating.md](operating.md#health-and-figures)). Every server has them, whatever its roles, and ` + "`reckon node --admin-listen`" + `
+` + "`--admin-listen HOST:PORT`" + ` on a port, to who has the token ([monitoring.md](monitoring.md)). Every server has them, whatever its roles, and ` + "`reckon node --admin-listen`" + `
 has those of the log. A label has a bounded number of values: none names an account, a job or an address. [alerts.yml](alerts.yml) has alerts to begin with.
 
 A figure that cannot be read, because the log or a database does not answer within 2 s, is left out of the scrape, and ` + "`reckon_collect_failed_total`" + ` counts that.

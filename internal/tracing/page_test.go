@@ -23,7 +23,7 @@ func TestTracesPage(t *testing.T) {
 	want.WriteString(`# Traces
 
 Written by ` + "`make generate` from `internal/tracing/declared.go`" + `; do not edit. A server exports these spans when it is told of a collector
-([operating.md](operating.md#traces)); [ADR 49](adr/0049-traces-follow-the-log.md) says why they are as they are. The name of a span, and the values of its attributes but for
+([monitoring.md](monitoring.md#traces)); [ADR 49](adr/0049-traces-follow-the-log.md) says why they are as they are. The name of a span, and the values of its attributes but for
 ` + "`reckon.request_id` and `reckon.job`" + `, are of bounded number. No span holds an account, an expression, a result, a credential, an address or the text of an error.
 
 | span, for example | role | below | attributes | meaning |

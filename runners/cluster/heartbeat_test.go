@@ -139,8 +139,8 @@ func TestTimingAsDocumented(t *testing.T) {
 			fmt.Sprintf("jobs go on for %d silent beats", intervals(timing.KillAfter())),
 			fmt.Sprintf("the others, after %d silent beats; itself, after %d", intervals(timing.Lease()), intervals(timing.KillAfter())),
 		},
-		"glossary.md":  {fmt.Sprintf("after its last beat: %d intervals", intervals(timing.Lease()))},
-		"operating.md": {fmt.Sprintf("every %v", timing.Interval)},
+		"glossary.md": {fmt.Sprintf("after its last beat: %d intervals", intervals(timing.Lease()))},
+		"scale.md":    {fmt.Sprintf("every %v", timing.Interval)},
 	} {
 		text, err := os.ReadFile("../../docs/" + page)
 		if err != nil {

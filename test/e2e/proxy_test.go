@@ -27,20 +27,20 @@ import (
 )
 
 const (
-	operatingPage = "../../docs/operating.md"
-	publicHost    = "reckon.example"
+	proxyPage  = "../../docs/proxy.md"
+	publicHost = "reckon.example"
 )
 
-// example is the configuration that docs/operating.md gives for a proxy.
+// example is the configuration that docs/proxy.md gives for a proxy.
 func example(t *testing.T, proxy string) string {
 	t.Helper()
-	page, err := os.ReadFile(operatingPage)
+	page, err := os.ReadFile(proxyPage)
 	if err != nil {
 		t.Fatal(err)
 	}
 	found := regexp.MustCompile("(?s)<!-- example: " + proxy + " -->\n```[a-z]*\n(.*?)```").FindSubmatch(page)
 	if found == nil {
-		t.Fatalf("%s gives no example for %s", operatingPage, proxy)
+		t.Fatalf("%s gives no example for %s", proxyPage, proxy)
 	}
 	return string(found[1])
 }
@@ -82,7 +82,7 @@ func selfSigned(t *testing.T, folder string) (certificate, key string) {
 	return certificate, key
 }
 
-// proxies run the examples of docs/operating.md with ports, certificate and folders of the test's.
+// proxies run the examples of docs/proxy.md with ports, certificate and folders of the test's.
 var proxies = map[string]func(t *testing.T, folder, port, upstream string) *exec.Cmd{
 	"nginx": func(t *testing.T, folder, port, upstream string) *exec.Cmd {
 		certificate, key := selfSigned(t, folder)

@@ -88,30 +88,30 @@ func usualFolder(t *testing.T) (working, data string) {
 	return working, data
 }
 
-// TestOperating runs the blocks of docs/operating.md that are marked, which look at a log.
-func TestOperating(t *testing.T) {
+// TestInspecting runs the blocks of docs/inspecting.md that are marked, which look at a log.
+func TestInspecting(t *testing.T) {
 	t.Parallel()
 	folder, data := usualFolder(t)
-	blocks, _ := markedBlocks(t, "../../docs/operating.md", "run")
+	blocks, _ := markedBlocks(t, "../../docs/inspecting.md", "run")
 	runBlocks(t, folder, Start(t, data).Output, blocks, func(commands string) string { return commands })
 }
 
-// TestDisasterDrill runs the disaster drill of docs/operating.md: log, signing key and read models are lost in turn, and come back.
+// TestDisasterDrill runs the drill of docs/restoring.md: log, signing key and read models are lost in turn, and come back.
 func TestDisasterDrill(t *testing.T) {
 	t.Parallel()
-	runDrill(t, "drill")
+	runDrill(t, "restoring.md", "drill")
 }
 
-// TestMigrationDrill runs the commands of docs/operating.md that move the log to another server.
+// TestMigrationDrill runs the commands of docs/migrating.md, which move the log to another server.
 func TestMigrationDrill(t *testing.T) {
 	t.Parallel()
-	runDrill(t, "migration")
+	runDrill(t, "migrating.md", "migration")
 }
 
-func runDrill(t *testing.T, mark string) {
+func runDrill(t *testing.T, page, mark string) {
 	t.Helper()
 	folder, _ := usualFolder(t)
-	blocks, _ := markedBlocks(t, "../../docs/operating.md", mark)
+	blocks, _ := markedBlocks(t, filepath.Join("..", "..", "docs", page), mark)
 	said := func() string {
 		output, err := os.ReadFile(filepath.Join(folder, "serve.log"))
 		if err != nil {

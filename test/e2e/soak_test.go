@@ -232,7 +232,7 @@ func TestSoak(t *testing.T) {
 	watching.Wait()
 	after := s.back(before)
 	t.Logf("%v: %d requests, %d kills; before %+v, after %+v", length, s.asked.Load()-asked, s.kills, before, after)
-	const cachesMiB = 96 // of the states of streams, of the database and of the log; docs/operating.md
+	const cachesMiB = 96 // of the states of streams, of the database and of the log; docs/scale.md
 	if after.over(before) || after.heapMiB > before.heapMiB+cachesMiB {
 		t.Errorf("left behind: before %+v, after %+v", before, after)
 	}

@@ -81,7 +81,7 @@ func Parse(source []byte, limits Limits) (program Program, err error) {
 	return elaborate(p, statements, limits), nil
 }
 
-// Error is a refusal of an operation, found by whoever runs the program.
+// Error is the refusal of an operation by the runner of a program.
 func (p Program) Error(op Operation, code Code, message string) *Error {
 	return problem{code, op.At, message}.locate(p.source)
 }

@@ -79,7 +79,7 @@ type judge struct {
 	tables referenceTables
 	core   *coreComparison
 	reach  *axiomReach
-	axioms []term.Name // reached by what is asked for, in order of name handles
+	axioms []term.Name // reached by the requested declarations, in order of name handles
 
 	recognises func(term.Name) bool // by the kernel
 	differing  []difference

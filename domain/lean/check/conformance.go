@@ -79,9 +79,9 @@ func (c *coreComparison) isBasis(n term.Name) bool {
 }
 
 // conformance compares every declaration of the file with the reference tables. A constant of the logical basis counts as
-// differing wherever it is declared: a file with another False is about another logic. Any other counts when what is asked
-// for rests on it, whatever version the file names, for else it changes the meaning of nothing that is verified. Under All
-// everything is asked for.
+// differing wherever it is declared: a file with another False is about another logic. Any other counts when a requested declaration
+// rests on it, whatever version the file names; otherwise it changes no verified statement. Under All
+// every declaration is requested.
 func (j *judge) conformance(restedOn map[term.Name]bool) *Conformance {
 	c := &Conformance{Differing: []string{}, ReferenceLeanVersion: &j.core.reference.LeanVersion, Outside: OutsideDeclarations{Namespaces: []string{}}}
 	namespaces := map[string]bool{}
@@ -133,9 +133,9 @@ func (j *judge) judgeCore() {
 	}
 }
 
-// statementDependencies is the declarations that what is asked for rests on, the nearest first: everything the types of theorems mention, through the
-// values of definitions and the constructors of types, and the same for the axioms that are reached. Theorems count
-// where a type that is asked for mentions them, and by what they state: whatever proves a proposition, it says the same.
+// statementDependencies returns the declarations that the requested ones rest on, the nearest first: everything the types of theorems mention, through
+// the values of definitions and the constructors of types, and the same for the reached axioms. Theorems count where a
+// requested type mentions them, by their statements: a proof does not change what a proposition says.
 func (j *judge) statementDependencies(asked []term.Name) (units []int) {
 	reached := make([]bool, len(j.file.Declarations))
 	var queue []int

@@ -33,14 +33,14 @@ type Class string
 
 // Classes of refusal beyond those of packages export and kernel.
 const (
-	MissingDeclaration   Class = "missing_declaration"   // a name asked for is not declared
-	AmbiguousDeclaration Class = "ambiguous_declaration" // a name asked for is how several declarations print
+	MissingDeclaration   Class = "missing_declaration"   // a requested name is not declared
+	AmbiguousDeclaration Class = "ambiguous_declaration" // a requested name is how several declarations print
 	Sorry                Class = "sorry"                 // sorryAx is reached
 	CustomAxiom          Class = "custom_axiom"          // an axiom outside the core library is reached
 	ForgedAxiom          Class = "forged_axiom"          // a core axiom's name on something else
 	BasisDiffers         Class = "basis_differs"         // a logical constant is not Lean's
 	ConformanceDiffers   Class = "conformance_differs"   // a core definition is not that of the claimed version
-	StatementTooLong     Class = "statement_too_long"    // a declaration asked for states more than can be printed
+	StatementTooLong     Class = "statement_too_long"    // a requested declaration states more than can be printed
 	StatementUnreadable  Class = "statement_unreadable"  // what is printed for a declaration does not read back
 	ResourceLimit        Class = "resource_limit"        // the check ran out of time, memory or depth
 	KernelsDisagree      Class = "kernels_disagree"      // another kernel refuses what the first accepts

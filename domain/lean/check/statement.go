@@ -34,8 +34,8 @@ func (j *judge) newLanguage() *statement.Language {
 	})
 }
 
-// fillStatement fills in what a declaration states. A statement that cannot be printed is null; where the name was asked for,
-// that is refused, for nobody could see what was verified.
+// fillStatement fills in what a declaration states. A statement that cannot be printed is null; for a requested name
+// that is a refusal, because no reader could see what was verified.
 func (j *judge) fillStatement(n term.Name, item *Declaration) *Refusal {
 	text, err := j.language.Statement(n)
 	if err == nil {

@@ -8,7 +8,7 @@ type Questions struct {
 	// Uncached: nothing is remembered, and every question is answered anew.
 	Uncached bool
 
-	// Disturb, when not zero, is the seed of questions that nobody asked: pairs that were compared are compared again
+	// Disturb, when not zero, is the seed of additional questions: pairs that were compared are compared again
 	// later, in either order, and their parts reduced, so that caches are filled in another order.
 	Disturb uint64
 

@@ -345,7 +345,7 @@ func (o *levelOrder) termLeq(t levelTerm, right levelForm) bool {
 	return t.offset == 0 || o.formReaches(right, t.offset, t.guard, t.base, true)
 }
 
-// formReaches says whether the maximum right is at least k where g holds and, when asked for, the parameter zero is zero.
+// formReaches says whether the maximum right is at least k where g holds and the parameter zero, if one is given, is zero.
 func (o *levelOrder) formReaches(right levelForm, k int, g *guard, zero term.Level, zeroed bool) bool {
 	if zeroed {
 		clauses := make([]clause, 0, len(g.clauses))

@@ -16,7 +16,7 @@ type family struct {
 	occurrence   term.Expr // of an auxiliary type: what it stands for, with the block's parameters as free variables
 }
 
-// maker is a constructor. What is found out about it is found once, and used wherever it is asked for.
+// maker is a constructor. Its properties are derived once.
 type maker struct {
 	name      term.Name // in an auxiliary type: fresh
 	original  term.Expr // in an auxiliary type: the constructor that it stands for, applied to parameters

@@ -98,7 +98,7 @@ const (
 	hangul
 )
 
-// distinct are the Greek and letter-like characters of Lean's own style that nobody takes for Latin ones.
+// distinct are the Greek and letter-like characters of Lean's own style that are not mistaken for Latin ones.
 const distinct = "αβγδεζηθικμνξπρςστφχψωΓΔΘΛΞΦΨΩℂℍℕℙℚℝℤℓ"
 
 // scriptOf is the script of a character that may be written unescaped, or noScript: what is invisible, combining,

@@ -1,6 +1,6 @@
 package attack
 
-// hidden reaches the axiom evil, which proves anything one likes, in a place where nobody looks.
+// hidden reaches the axiom evil, which proves everything, in a place that a checker may overlook.
 const textEvil = `
 axiom evil : Bool
 `
