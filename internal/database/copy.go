@@ -22,6 +22,10 @@ func Copy(ctx context.Context, connection *bun.Conn, table string, columns []str
 		if !is {
 			return fmt.Errorf("COPY on a connection that is not of PostgreSQL: %T", c.driverConn)
 		}
+		if call, is := (limitCalls{c.of.part, backgroundLimit}).limited(ctx).(callContext); is {
+			defer call.release()
+			ctx = call
+		}
 		_, err := pg.Conn().CopyFrom(ctx, pgx.Identifier{table}, columns, pgx.CopyFromFunc(next))
 		return c.of.classify(err)
 	})
