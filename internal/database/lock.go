@@ -40,6 +40,19 @@ func LongReading(ctx context.Context, tx bun.Tx) error {
 	return err
 }
 
+// EndSilent ends the transactions that keep a lock or have changed a row while the server waits for their client in the middle of a statement: for
+// the rows of a COPY, or for room for its answer. PostgreSQL bounds no such wait. It returns how many there were. SQLite has none.
+func EndSilent(ctx context.Context, db bun.IDB) (ended int, err error) {
+	if db.Dialect().Name() != dialect.PG {
+		return 0, nil
+	}
+	err = db.NewRaw(`SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity AS a
+		WHERE datname = current_database() AND usename = current_user AND state = 'active' AND wait_event IN ('ClientRead', 'ClientWrite')
+		AND query_start < clock_timestamp() - ? * interval '1 millisecond'
+		AND (backend_xid IS NOT NULL OR EXISTS (SELECT FROM pg_locks AS l WHERE l.pid = a.pid AND l.locktype = 'advisory' AND l.granted))`, silentInTransaction.Milliseconds()).Scan(ctx, &ended)
+	return ended, err
+}
+
 // Times after which the server takes a client for gone that does not answer on the way to it, and a client the server. Neither tells a process that
 // is frozen: its machine answers.
 const (

@@ -9,6 +9,7 @@ import (
 
 	"reckon/internal/database"
 	"reckon/projections/pgtest"
+	"reckon/test/wait"
 )
 
 // TestASilentClientKeepsNoLock: a process that is cut off in a transaction does not keep the others from the lock that it has.
@@ -131,5 +132,50 @@ func TestALostConnectionIsGivenUp(t *testing.T) {
 	}
 	if err := query(database.Unlimited(t.Context()), limited); err != nil {
 		t.Errorf("without a limit, on a new connection: %v", err)
+	}
+}
+
+// TestASilentReaderKeepsNoLock: a process that takes no more of an answer while it has a lock does not keep the others from it.
+func TestASilentReaderKeepsNoLock(t *testing.T) {
+	t.Parallel()
+	address := pgtest.Database(t)
+	way, through := pgtest.Behind(t, address)
+	open := func(address string) *bun.DB {
+		t.Helper()
+		pool, err := database.Postgres(part, address, 4)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = pool.Close() })
+		return pool
+	}
+	pool, frozen := open(address), open(through)
+	ctx, stop := context.WithCancel(t.Context())
+	ended := make(chan error, 1)
+	way.LoseOn("generate_series")
+	go func() {
+		ended <- frozen.RunInTx(ctx, nil, func(ctx context.Context, tx bun.Tx) error {
+			if err := database.Lock(ctx, tx, "queue"); err != nil {
+				return err
+			}
+			var rows []string
+			return tx.NewRaw("SELECT repeat('x', 1000) FROM generate_series(1, 100000)").Scan(ctx, &rows)
+		})
+	}()
+	defer func() { stop(); <-ended }()
+	wait.Until(t, "it is silent", func() bool { return way.Lost() > 0 })
+	if n, err := database.EndSilent(t.Context(), pool); n != 0 || err != nil {
+		t.Errorf("ended at once: %d, %v", n, err)
+	}
+	wait.Until(t, "it is ended", func() bool {
+		n, err := database.EndSilent(t.Context(), pool)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return n == 1
+	})
+	err := pool.RunInTx(t.Context(), nil, func(ctx context.Context, tx bun.Tx) error { return database.Lock(ctx, tx, "queue") })
+	if err != nil {
+		t.Error(err)
 	}
 }

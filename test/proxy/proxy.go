@@ -162,12 +162,9 @@ func (p *Proxy) copy(j *joined, to, from net.Conn) {
 	for {
 		n, err := from.Read(piece)
 		p.wait()
-		if p.isLost(j) { // what is sent is read and dropped; the end of one side is kept from the other
-			if err != nil {
-				<-p.ended
-				return
-			}
-			continue
+		if p.isLost(j) { // the end of one side is kept from the other
+			<-p.ended
+			return
 		}
 		if n > 0 {
 			if to == j.server {
