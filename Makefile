@@ -39,7 +39,7 @@ SOAKED = ./cmd/reckon ./domain/circuit ./domain/lean/internal/attack ./domain/le
 
 soak: export RECKON_SWEEP = whole
 soak: ## what takes minutes: whole sweeps, foreign suites
-	$(TESTS) -count=1 -timeout 60m -run '^($(SOAK))$$' $(SOAKED)
+	$(TESTS) -count=1 -p 4 -parallel 4 -timeout 60m -run '^($(SOAK))$$' ./test/processes ./test/verification ./test/reference $(SOAKED) # the longest first
 
 race: ## the packages where goroutines meet, under the race detector
 	$(TESTS) -race -short -timeout 30m ./commands/... ./eventstore/... ./projections/... ./internal/... ./readapi/... ./writeapi/... ./runners/... \

@@ -109,12 +109,12 @@ func handleTiles[I interface{ elements() []string }](s Services, api *httpkit.AP
 func (s Services) registerInclusion(api *httpkit.API) {
 	httpkit.Handle(api, httpkit.Route{
 		Method: http.MethodGet, Path: "/api/receipts/{id}/inclusion", ID: "get-receipt-inclusion", Tag: "Transparency", Summary: "Proof that a receipt is in the transparency log",
-		Description: "Verify it offline with docs/verify_inclusion.py. A receipt is in the tree some seconds after it was sealed.",
+		Description: "Verify it offline with reckon verify or docs/verify.py. A receipt is in the tree some seconds after it was sealed.",
 		Kinds:       []httpkit.Kind{httpkit.NoSuchRun, httpkit.NoReceipt, httpkit.NotYetLogged, httpkit.Unavailable},
 	}, s.receiptInclusion)
 	httpkit.Handle(api, httpkit.Route{
 		Method: http.MethodGet, Path: "/api/certificates/{id}/inclusion", ID: "get-certificate-inclusion", Tag: "Transparency", Summary: "Proof that a certificate is in the transparency log",
-		Description: "For anyone who may read the public certificate. Verify it offline with docs/verify_inclusion.py.",
+		Description: "For anyone who may read the public certificate. Verify it offline with reckon verify or docs/verify.py.",
 		PublicFor:   checkpointAge, Kinds: []httpkit.Kind{httpkit.NoCertificate, httpkit.NotYetLogged, httpkit.Unavailable},
 	}, s.certificateInclusion)
 }

@@ -91,6 +91,7 @@ var allowed = map[string][]string{
 	"internal/telemetry":   {},
 	"internal/tracing":     {},
 	"internal/view":        {"domain/", "internal/httpkit"},
+	"internal/verifier":    {"domain/receipt"},
 	"internal/witness":     {"domain/transparency", "internal/private"},
 	"cmd":                  {""},
 	"test":                 {""},

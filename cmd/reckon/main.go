@@ -21,6 +21,7 @@ import (
 type commandLine struct {
 	Serve       serveCmd       `cmd:"" help:"Run the service with everything embedded."`
 	Try         tryCmd         `cmd:"" help:"Evaluate one expression: show the answer, its check, and verify its receipt."`
+	Verify      verifyCmd      `cmd:"" help:"Verify a receipt, a certificate or a checkpoint offline, by keys that you hold."`
 	Node        nodeCommands   `cmd:"" help:"Run the event store alone, for processes of the same user and for users with passwords; verify, copy and restore a log."`
 	Migrate     migrateCmd     `cmd:"" help:"Copy a log to another server, compare both, and hand the installation over to it."`
 	Account     accountCmd     `cmd:"" help:"Create accounts and tokens; change plans."`

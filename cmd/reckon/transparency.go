@@ -25,13 +25,12 @@ func (s *service) makeTransparency(ctx context.Context) error {
 	}
 	s.served = readapi.Transparency{Origin: origin, Interval: s.config.CheckpointInterval, Quorum: s.config.WitnessQuorum}
 	s.metrics.Collect("transparency", []string{"reckon_transparency_leaves", "reckon_transparency_leaves_served"}, s.collectTransparency)
-	var peers []witness.Peer
-	for _, text := range s.config.Witnesses {
-		peer, err := witness.ParsePeer(text)
-		if err != nil {
-			return err
-		}
-		peers, s.served.Witnesses = append(peers, peer), append(s.served.Witnesses, peer.Key.String())
+	peers, err := witness.ParsePeers(s.config.Witnesses)
+	if err != nil {
+		return err
+	}
+	for _, peer := range peers {
+		s.served.Witnesses = append(s.served.Witnesses, peer.Key.String())
 	}
 	if s.writeSide.signing == nil {
 		return nil

@@ -22,6 +22,7 @@ type OAuthClient struct {
 	ID           string // UUID
 	Name         string // its own name for itself; anybody may claim any
 	RedirectURIs []string
+	Scopes       scope.Set // the most that it may be granted
 }
 
 // SecretKind is what a secret of a grant is.
@@ -64,6 +65,7 @@ type clientRow struct {
 	RedirectURIs  string `bun:"redirect_uris"` // JSON
 	Approved      bool   `bun:"approved"`      // somebody has approved it once
 	CreatedAt     int64  `bun:"created_at"`
+	Scopes        string `bun:"scopes"` // with spaces between; empty: registered before they were kept, or all
 }
 
 type grantRow struct {
@@ -150,7 +152,7 @@ func (s *Store) AddOAuthClient(ctx context.Context, c OAuthClient) error {
 	if err != nil {
 		return fmt.Errorf("identity: client: %w", err)
 	}
-	row := clientRow{ID: c.ID, Name: c.Name, RedirectURIs: string(uris), CreatedAt: s.now().UnixMilli()}
+	row := clientRow{ID: c.ID, Name: c.Name, RedirectURIs: string(uris), CreatedAt: s.now().UnixMilli(), Scopes: c.Scopes.String()}
 	if _, err := s.db.NewInsert().Model(&row).Exec(ctx); err != nil {
 		return fmt.Errorf("identity: client: %w", err)
 	}
@@ -175,7 +177,10 @@ func (s *Store) OAuthClient(ctx context.Context, id string) (OAuthClient, error)
 	case err != nil:
 		return OAuthClient{}, fmt.Errorf("identity: client: %w", err)
 	}
-	c := OAuthClient{ID: row.ID, Name: row.Name}
+	c := OAuthClient{ID: row.ID, Name: row.Name, Scopes: scope.Known(strings.Fields(row.Scopes))}
+	if row.Scopes == "" {
+		c.Scopes = scope.Of(scope.All()...)
+	}
 	if err := json.Unmarshal([]byte(row.RedirectURIs), &c.RedirectURIs); err != nil {
 		return OAuthClient{}, fmt.Errorf("identity: client: %w", err)
 	}

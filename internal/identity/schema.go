@@ -90,6 +90,7 @@ var migrations = []migration{
 		ALTER TABLE identity_sessions ADD COLUMN last_used_on TEXT NOT NULL DEFAULT '';
 		CREATE INDEX identity_sessions_account ON identity_sessions (account);`},
 	{both: oauthTables},
+	{both: `ALTER TABLE identity_oauth_clients ADD COLUMN scopes TEXT NOT NULL DEFAULT '';`},
 }
 
 // migrate brings the tables up to what this binary knows. Processes on one

@@ -90,15 +90,16 @@ func (p *Provider) check(ctx context.Context, a *Authorization, form url.Values)
 	}
 	requested := scope.Known(strings.Fields(form.Get("scope")))
 	var err error
-	if a.Resource, err = resourceOf(a.issuer, form.Get("resource"), requested); err != nil {
+	if a.Resource, err = resourceOf(a.issuer, form.Get("resource"), requested, a.Client.Scopes); err != nil {
 		return err
 	}
-	a.Scopes = a.Resource.Scopes()
+	allowed := a.Resource.Scopes().And(a.Client.Scopes)
+	a.Scopes = allowed
 	if form.Get("scope") != "" { // what is not a scope of the resource is left out; the answer says what was granted
 		a.Scopes = a.Scopes.And(requested)
 	}
 	if a.Scopes.IsEmpty() {
-		return &Failure{Status: http.StatusBadRequest, Code: "invalid_scope", Description: "scopes of this resource are: " + a.Resource.Scopes().String()}
+		return &Failure{Status: http.StatusBadRequest, Code: "invalid_scope", Description: "scopes of this resource that the app registered are: " + allowed.String()}
 	}
 	only := url.Values{}
 	for _, name := range authorizeParameters {
@@ -113,13 +114,17 @@ func (p *Provider) check(ctx context.Context, a *Authorization, form url.Values)
 	return err
 }
 
-// resourceOf is the resource that a resource parameter names (RFC 8707), and without one that of the scopes.
-func resourceOf(issuer, parameter string, requested scope.Set) (access.Resource, error) {
+// resourceOf is the resource that a resource parameter names (RFC 8707), and without one that of the requested scopes, or of the registered ones.
+func resourceOf(issuer, parameter string, requested, registered scope.Set) (access.Resource, error) {
+	wanted := requested
+	if wanted.IsEmpty() {
+		wanted = registered
+	}
 	for _, resource := range access.Resources() {
 		if parameter != "" && strings.TrimSuffix(parameter, "/") == issuer+resource.Path() {
 			return resource, nil
 		}
-		if parameter == "" && !requested.IsEmpty() && requested.Without(resource.Scopes()).IsEmpty() {
+		if parameter == "" && !wanted.IsEmpty() && wanted.Without(resource.Scopes()).IsEmpty() {
 			return resource, nil
 		}
 	}

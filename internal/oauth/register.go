@@ -67,14 +67,20 @@ func (p *Provider) Register(ctx context.Context, body []byte) (ClientMetadata, e
 	if err != nil {
 		return ClientMetadata{}, err
 	}
-	client := identity.OAuthClient{ID: uuid.NewString(), Name: name, RedirectURIs: asked.RedirectURIs}
+	scopes := scope.Of(scope.All()...)
+	if asked.Scope != "" { // what is no scope here is left out; the answer says what was registered
+		if scopes = scope.Known(strings.Fields(asked.Scope)); scopes.IsEmpty() {
+			return ClientMetadata{}, invalidMetadata("invalid_client_metadata", "scopes are: "+scope.Of(scope.All()...).String())
+		}
+	}
+	client := identity.OAuthClient{ID: uuid.NewString(), Name: name, RedirectURIs: asked.RedirectURIs, Scopes: scopes}
 	if err := p.store.AddOAuthClient(ctx, client); err != nil {
 		return ClientMetadata{}, err
 	}
 	return ClientMetadata{
 		ClientID: client.ID, ClientIDIssuedAt: p.now().Unix(), ClientName: client.Name, RedirectURIs: client.RedirectURIs,
 		GrantTypes: []string{"authorization_code", "refresh_token"}, ResponseTypes: []string{"code"}, TokenEndpointAuthMethod: "none",
-		Scope: scope.Of(scope.All()...).String(),
+		Scope: scopes.String(),
 	}, nil
 }
 

@@ -43,7 +43,7 @@ func (s *storage) GetClient(ctx context.Context, id string) (fosite.Client, erro
 func fositeClient(c identity.OAuthClient) fosite.Client {
 	return &fosite.DefaultClient{
 		ID: c.ID, RedirectURIs: c.RedirectURIs, GrantTypes: []string{"authorization_code", "refresh_token"}, ResponseTypes: []string{"code"},
-		Scopes: scope.Of(scope.All()...).Names(), Public: true,
+		Scopes: c.Scopes.Names(), Public: true,
 	}
 }
 

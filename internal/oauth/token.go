@@ -91,7 +91,7 @@ func (p *Provider) exchange(ctx context.Context, issuer, authorization string, f
 		}
 	}
 	if asked := form.Get("resource"); asked != "" { // RFC 8707 §2.2: no other than was granted
-		resource, err := resourceOf(issuer, asked, scope.Set{})
+		resource, err := resourceOf(issuer, asked, scope.Set{}, scope.Set{})
 		if err != nil {
 			return Tokens{}, err
 		}

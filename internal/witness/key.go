@@ -119,3 +119,21 @@ func ParsePeer(text string) (Peer, error) {
 	}
 	return Peer{Key: k, URL: strings.TrimRight(address, "/")}, nil
 }
+
+// ParsePeers reads the peers of one log. Two with one key, or with one name, are refused: a quorum would count one witness twice, or
+// wait for one of them for ever.
+func ParsePeers(texts []string) (peers []Peer, err error) {
+	for _, text := range texts {
+		peer, err := ParsePeer(text)
+		if err != nil {
+			return nil, err
+		}
+		for _, other := range peers {
+			if other.Key.name == peer.Key.name || other.Key.public.Equal(peer.Key.public) {
+				return nil, fmt.Errorf("witnesses %s and %s are one: name each witness once", other.Key.name, peer.Key.name)
+			}
+		}
+		peers = append(peers, peer)
+	}
+	return peers, nil
+}

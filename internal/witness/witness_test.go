@@ -1,6 +1,7 @@
 package witness_test
 
 import (
+	"bytes"
 	"context"
 	"crypto/ed25519"
 	"crypto/sha256"
@@ -508,6 +509,27 @@ func TestKeys(t *testing.T) {
 	for _, bad := range []string{key.String(), key.String() + " ", key.String() + " ftp://x", key.String() + " https://u:p@x", key.String() + " https://x?y", " https://x"} {
 		if p, err := witness.ParsePeer(bad); err == nil {
 			t.Errorf("%q is read as %v", bad, p)
+		}
+	}
+}
+
+// TestAWitnessIsNamedOnce: one key under two names, or one name with two keys, is no second witness.
+func TestAWitnessIsNamedOnce(t *testing.T) {
+	t.Parallel()
+	peer := func(name string, seed byte) string {
+		private := ed25519.NewKeyFromSeed(bytes.Repeat([]byte{seed}, ed25519.SeedSize))
+		key, err := witness.NewKey(name, private.Public().(ed25519.PublicKey))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return key.String() + " https://" + name
+	}
+	if peers, err := witness.ParsePeers([]string{peer("one.example", 1), peer("two.example", 2)}); err != nil || len(peers) != 2 {
+		t.Errorf("%v, %v", peers, err)
+	}
+	for _, other := range []string{peer("one.example", 1), peer("two.example", 1), peer("one.example", 2), "x"} {
+		if peers, err := witness.ParsePeers([]string{peer("one.example", 1), other}); err == nil {
+			t.Errorf("%s: %v", other, peers)
 		}
 	}
 }

@@ -247,8 +247,8 @@ func TestMigrate(t *testing.T) {
 		awaitInclusion(first.RunID)
 		save(t, account, inclusion, file("inclusion-"+name+".json"))
 		for _, proof := range []string{"inclusion.json", "inclusion-" + name + ".json"} {
-			if output, err := offline(t, file("receipt.json"), file(proof), file("keys.json"), file("log.json")); err != nil || !strings.HasPrefix(output, "verified") {
-				t.Errorf("%s, %s: %v\n%s", name, proof, err, output)
+			if output, verified := offline(t, file("receipt.json"), "--inclusion", file(proof), "--keys", file("keys.json"), "--log", file("log.json")); !verified {
+				t.Errorf("%s, %s: %s", name, proof, output)
 			}
 		}
 		mustAudit := func() {
@@ -266,8 +266,8 @@ func TestMigrate(t *testing.T) {
 		account.expectHistory(t, newest.RunID)
 		awaitInclusion(newest.RunID)
 		save(t, account, "/transparency/checkpoint", file("checkpoint-"+name))
-		if output, err := offline(t, "--grown", file("checkpoint"), file("checkpoint-"+name), file("log.json"), server.URL+"/transparency"); err != nil || !strings.HasPrefix(output, "verified") {
-			t.Errorf("%s: the tree does not continue the one before: %v\n%s", name, err, output)
+		if output, verified := offline(t, file("checkpoint-"+name), "--grown", file("checkpoint"), "--log", file("log.json"), "--tiles", server.URL+"/transparency"); !verified {
+			t.Errorf("%s: the tree does not continue the one before: %s", name, output)
 		}
 		if last := account.awaitJob(t, account.submit(t, jobBody{"expression": "5+5"}).JobID); last.Status != "succeeded" {
 			t.Errorf("%s: a job: %+v", name, last)

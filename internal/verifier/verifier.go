@@ -1,0 +1,188 @@
+package verifier
+
+import (
+	"bytes"
+	"encoding/base64"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+)
+
+// Report is what of a file is verified.
+type Report struct {
+	Kind       string         // receipt, certificate, checkpoint or growth
+	Verified   map[string]any // by name; members of objects as "record.answer"
+	NotCovered []string       // names of the file's members that nothing vouches for, sorted
+}
+
+func (r *Report) add(name string, value any) {
+	if r.Verified == nil {
+		r.Verified = map[string]any{}
+	}
+	r.Verified[name] = value
+}
+
+func (r *Report) addCheckpoint(prefix string, log Log, c checkpoint) {
+	r.add(prefix+"origin", log.origin)
+	r.add(prefix+"size", c.size)
+	r.add(prefix+"root", base64.StdEncoding.EncodeToString(c.root[:]))
+	r.add(prefix+"witnesses", len(log.witnesses))
+}
+
+// leaveOut notes the members of a document that are not vouched for; of a certificate's export and checker one by one.
+func (r *Report) leaveOut(document object, vouched map[string]bool) {
+	for name, value := range document {
+		names := []string{name}
+		if inner, ok := value.(object); ok && len(inner) > 0 && (name == "export" || name == "checker") {
+			names = nil
+			for each := range inner {
+				names = append(names, name+"."+each)
+			}
+		}
+		for _, each := range names {
+			if !vouched[each] {
+				r.NotCovered = append(r.NotCovered, each)
+			}
+		}
+	}
+	slices.Sort(r.NotCovered)
+}
+
+// String is the report as people read it, in ASCII: nothing in it that a terminal obeys.
+func (r *Report) String() string {
+	var out strings.Builder
+	fmt.Fprintf(&out, "verified: %s\n", r.Kind)
+	for _, name := range slices.Sorted(maps.Keys(r.Verified)) {
+		fmt.Fprintf(&out, "  %s: %s\n", plain(name), canonical(r.Verified[name]))
+	}
+	if len(r.NotCovered) > 0 {
+		fmt.Fprintf(&out, "not covered by any signature: %s\n", plain(strings.Join(r.NotCovered, ", ")))
+	}
+	return out.String()
+}
+
+// plain is a text with everything outside of printable ASCII escaped.
+func plain(name string) string {
+	quoted := canonical(name)
+	return quoted[1 : len(quoted)-1]
+}
+
+// Files is a file to verify, and what a reader has beside it, which is read where the file needs it.
+type Files struct {
+	File                 []byte
+	Keys, Log, Inclusion func() ([]byte, error)
+	InLog                bool                              // a receipt must be in the log, by Inclusion; a certificate must always
+	Witnesses            []string                          // verifier keys that must have cosigned
+	Older                func() ([]byte, error)            // a checkpoint that File must continue; nil: none
+	Tile                 func(path string) ([]byte, error) // of level 0, for Older
+}
+
+// Verify tells a file by its content and verifies it. A file that does not verify is a *RefusedError.
+func Verify(f Files) (*Report, error) {
+	report := &Report{}
+	if f.Older != nil {
+		return report, f.verifyGrown(report)
+	}
+	if !bytes.HasPrefix(bytes.TrimLeft(f.File, " \t\r\n"), []byte("{")) {
+		return report, f.verifyCheckpoint(report)
+	}
+	document, err := readJSON(f.File, "the file")
+	if err != nil {
+		return nil, err
+	}
+	_, isCertificate := document["certificate_id"]
+	_, isReceipt := document["record"]
+	switch {
+	case isCertificate:
+		err = f.verifyCertificate(document, report)
+	case isReceipt:
+		err = f.verifyReceipt(document, report)
+	default:
+		err = refuse("it is no receipt, certificate or checkpoint")
+	}
+	return report, err
+}
+
+func (f Files) log() (Log, error) {
+	raw, err := f.Log()
+	if err != nil {
+		return Log{}, err
+	}
+	return ReadLog(raw, f.Witnesses)
+}
+
+func (f Files) inclusion() (object, error) {
+	raw, err := f.Inclusion()
+	if err != nil {
+		return nil, err
+	}
+	return readJSON(raw, "the inclusion")
+}
+
+func (f Files) verifyGrown(report *Report) error {
+	older, err := f.Older()
+	if err != nil {
+		return err
+	}
+	log, err := f.log()
+	if err != nil {
+		return err
+	}
+	return verifyGrown(older, f.File, log, f.Tile, report)
+}
+
+func (f Files) verifyCheckpoint(report *Report) error {
+	log, err := f.log()
+	if err != nil {
+		return err
+	}
+	c, err := log.open(f.File)
+	if err != nil {
+		return err
+	}
+	report.Kind = "checkpoint"
+	report.addCheckpoint("", log, c)
+	return nil
+}
+
+func (f Files) verifyCertificate(document object, report *Report) error {
+	inclusion, err := f.inclusion()
+	if err != nil {
+		return err
+	}
+	leaf, err := certificateLeaf(document, inclusion, report)
+	if err != nil {
+		return err
+	}
+	log, err := f.log()
+	if err != nil {
+		return err
+	}
+	return verifyInclusion(leaf, inclusion, log, report)
+}
+
+func (f Files) verifyReceipt(document object, report *Report) error {
+	raw, err := f.Keys()
+	if err != nil {
+		return err
+	}
+	keys, err := ReadKeys(raw)
+	if err != nil {
+		return err
+	}
+	seal, err := verifyReceipt(document, keys, report)
+	if err != nil || !f.InLog {
+		return err
+	}
+	inclusion, err := f.inclusion()
+	if err != nil {
+		return err
+	}
+	log, err := f.log()
+	if err != nil {
+		return err
+	}
+	leaf := strings.Join([]string{"reckon leaf v1", "receipt", seal.id, seal.kid, seal.signature, ""}, "\n")
+	return verifyInclusion(leaf, inclusion, log, report)
+}
