@@ -19,7 +19,7 @@ var ErrNotForSale = errors.New("not for sale")
 // ErrOtherQuote means that a quote is not for what is subscribed to.
 var ErrOtherQuote = errors.New("the quote is for something else")
 
-// SubscribeTo is what an account subscribes to.
+// SubscribeTo names the plan and period of a subscription, and a quote that keeps a price.
 type SubscribeTo struct {
 	Plan   string
 	Period account.Period

@@ -23,7 +23,7 @@ func CloseAccount(ctx context.Context, store Store, in Intent) (event.Position, 
 	return at, err
 }
 
-// Held is what an account has that does not end by itself when it is closed.
+// Held lists the parts of an account that do not end by themselves when it is closed.
 type Held struct {
 	Jobs     []string // ids of jobs that have not ended
 	Sessions []string // names of live sessions
@@ -37,7 +37,7 @@ type Holdings interface {
 	Of(ctx context.Context, accountID string, at event.Position) (Held, error)
 }
 
-// People are what is kept of accounts beside the log: addresses, passwords, browser sessions, files.
+// People holds the data of accounts outside of the log: addresses, passwords, browser sessions, files.
 type People interface {
 	// Forget removes everything of an account, and the use of its tokens. It may be repeated. ErrUnavailable when it cannot now.
 	Forget(ctx context.Context, accountID string, tokens []string) error

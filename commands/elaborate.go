@@ -41,7 +41,7 @@ type ElaborationMessage struct {
 	Message   string   `json:"message" doc:"What Lean says"`
 }
 
-// Severity is how bad Lean says a message is.
+// Severity is the severity of a message of Lean.
 type Severity string
 
 // Severities of a message. A source with an error has no export.
@@ -197,6 +197,6 @@ func (f *inFlight) begin(accountID string) (leave func(), err error) {
 const (
 	// ElaborationTimeout bounds an elaboration together with storing and validating its export.
 	ElaborationTimeout = 3 * time.Minute
-	// ElaborationRetry is how long a client without an elaboration service should wait before it looks again.
+	// ElaborationRetry is the pause after which a client should ask again for an elaboration service.
 	ElaborationRetry = 5 * time.Minute
 )

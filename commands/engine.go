@@ -41,7 +41,7 @@ type EngineRequest struct {
 	Counted bool
 }
 
-// EngineOutcome is what the engine answered.
+// EngineOutcome is the engine's answer.
 type EngineOutcome struct {
 	By          run.Engine  // what answered; zero: the engine that Describe names
 	Asked       []run.Asked // every engine that was asked, in order, where more than one was

@@ -14,7 +14,7 @@ import (
 	"reckon/domain/slips"
 )
 
-// EvaluatorConfig is what an Evaluator works with. All of it is required but
+// EvaluatorConfig configures an Evaluator. All of it is required but
 // Address and QueueWait.
 type EvaluatorConfig struct {
 	Store   Store
@@ -84,7 +84,7 @@ func (c Evaluate) budget() time.Duration {
 	return c.Plan.EvaluationBudget()
 }
 
-// Evaluation is what an evaluation answers: the run as it was logged, with its
+// Evaluation is the answer of an evaluation: the run as it was logged, with its
 // result and its output in full, however long.
 type Evaluation struct {
 	RunID    int64
@@ -92,7 +92,7 @@ type Evaluation struct {
 	Stdout   string
 	Run      run.Evaluated
 	Position event.Position // of the run's last event; zero while it is not in the log
-	// Suggestions are what parts of the expression were probably meant to be; their messages are among the run's warnings.
+	// Suggestions are probable corrections of parts of the expression; their messages are among the run's warnings.
 	Suggestions []slips.Suggestion
 }
 
@@ -163,7 +163,7 @@ func (ev *Evaluator) Compute(ctx context.Context, in Intent, runID int64, jobID 
 	return ev.computeAdmitted(ctx, in, runID, jobID, admitted)
 }
 
-// computeAdmitted is what evaluations and jobs have in common: session, compute,
+// computeAdmitted does the common part of evaluations and jobs: session, compute,
 // check, seal. jobID is empty for an evaluation that is no job's.
 func (ev *Evaluator) computeAdmitted(ctx context.Context, in Intent, runID int64, jobID string, a admitted) (Computed, error) {
 	subject := run.Subject{RunID: runID, Account: in.Account, Expression: a.source, SessionID: a.SessionID, Source: in.Source, JobID: jobID}

@@ -92,7 +92,7 @@ func unknownOperator(code string) *expression.SyntaxError {
 	return nil
 }
 
-// Suggestions are what an expression that has no answer was probably meant to be.
+// Suggestions are probable corrections of an expression without an answer.
 func (c Evaluate) Suggestions() []slips.Suggestion {
 	found := slips.Find(c.Expression)
 	if c.SessionID == "" {
@@ -170,7 +170,7 @@ func rejectIfUnsafeToEvaluate(code string, parseError error) error {
 	return nil
 }
 
-// bracketDepth is how deep brackets of any kind are nested. A closing bracket
+// bracketDepth is the depth to which brackets of any kind are nested. A closing bracket
 // without an opening one does not count against the later ones.
 func bracketDepth(code string) int {
 	depth, deepest := 0, 0

@@ -28,7 +28,7 @@ type EvaluateAnonymous struct {
 	Budget     time.Duration
 }
 
-// AnonymousEvaluation is what it answers. It is kept nowhere.
+// AnonymousEvaluation is its answer. It is not stored.
 type AnonymousEvaluation struct {
 	Result      string
 	Status      run.Status

@@ -28,7 +28,7 @@ type CheckRequest struct {
 }
 
 const (
-	// automaticSteps is what an automatic check may take: always the same, so that its verdict depends on the expression and the
+	// automaticSteps bounds an automatic check, always equally, so that its verdict depends on the expression and the
 	// answer only. A plan whose evaluations have less time than they may take bounds them.
 	automaticSteps verification.Steps = 60_000
 	// MaxCheckSteps bounds a requested check, in steps of the checker.

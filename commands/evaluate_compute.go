@@ -17,7 +17,7 @@ const (
 	maxWarningBytes = 1 << 10
 )
 
-// computation is what the engine made of an evaluation.
+// computation is the engine's outcome of an evaluation.
 type computation struct {
 	runID     int64
 	outcome   EngineOutcome

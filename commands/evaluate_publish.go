@@ -23,7 +23,7 @@ func (c computation) withoutAnswer() Computed {
 	return Computed{runID: c.runID, record: c.ended, cause: c.cause, ended: c.outcome.SessionEnded}
 }
 
-// Events are what the outcome appends to its run's stream.
+// Events are the events that the outcome appends to its run's stream.
 func (c Computed) Events() ([]event.Event, error) {
 	return run.Decider.Decide(c.record, run.Decider.Initial())
 }

@@ -32,7 +32,7 @@ func (ev *Evaluator) seal(ctx context.Context, a admitted, c computation) (Compu
 	}, nil
 }
 
-// receiptOf is what the receipt of an answer says.
+// receiptOf returns the record of an answer's receipt.
 func receiptOf(a admitted, c computation) receipt.Record {
 	e := c.evaluated
 	stdout := sha256.Sum256([]byte(c.outcome.Stdout))

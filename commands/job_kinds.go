@@ -99,7 +99,7 @@ type JobRefusedError struct {
 
 func (e *JobRefusedError) Error() string { return e.Detail }
 
-// Declarations are what the kinds say of themselves.
+// Declarations are the declarations of the kinds.
 func (k JobKinds) Declarations() job.Declarations {
 	declared := make(job.Declarations, len(k))
 	for i, kind := range k {

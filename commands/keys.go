@@ -53,7 +53,7 @@ func ActivatableAt(s keys.State, kid string) (time.Time, bool) {
 	return key.PublishedAt.Add(keys.MinPublished), true
 }
 
-// KeyRotation is what RotateKey did.
+// KeyRotation is the result of RotateKey.
 type KeyRotation struct {
 	KID     string    `json:"kid"`
 	Step    KeyStep   `json:"step"`

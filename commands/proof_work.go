@@ -20,7 +20,7 @@ type ProofRequest struct {
 	RunID        *int64 // the evaluation the proof is about
 }
 
-// ProofWork is what a runner is to check: the payload of a proof job, as JSON.
+// ProofWork is the payload of a proof job: the work of its runner, as JSON.
 type ProofWork struct {
 	Declarations []string      `json:"declarations"`
 	Export       upload.Export `json:"export"`

@@ -14,7 +14,7 @@ import (
 const (
 	maxKeptStates     = 20_000
 	maxKeptStateBytes = 64 << 20
-	// keptEntryBytes is what an entry takes beside its state: its names, its place in the list.
+	// keptEntryBytes is the size of an entry without its state: its names, its place in the list.
 	keptEntryBytes = 512
 )
 
@@ -167,7 +167,7 @@ func readOnAlone[C, S any](ctx context.Context, store Store, d decider.Decider[C
 	return readOn(ctx, store, d, stream, s)
 }
 
-// pageEvents is how many events are read at once, so that a long stream is never in memory as a whole.
+// pageEvents is the number of events read at once, so that a long stream is never in memory as a whole.
 const pageEvents = 500
 
 // readOn reads what a stream has gained since s, page by page up to its end, and keeps the state then, or as far as it

@@ -149,7 +149,7 @@ func (j *Jobs) resubmitted(ctx context.Context, in Intent, plan account.Plan, ex
 	return Submitted{Job: existing, Resubmit: true, JobsRemaining: remaining}, err
 }
 
-// Remaining is how many jobs the intent's account may still submit on the UTC day of
+// Remaining is the number of jobs that the intent's account may still submit on the UTC day of
 // the intent. Its error is a StreamError.
 func (j *Jobs) Remaining(ctx context.Context, in Intent, plan account.Plan) (int, error) {
 	day, err := readState(ctx, j.Store, slots.Decider, slots.Stream(in.Account, Day(in.At)))

@@ -23,7 +23,7 @@ type ValidateProof struct {
 	Plan         account.Plan
 }
 
-// Forecast is what would become of a proof job if it were submitted (interface §4.4).
+// Forecast is the expected outcome of submitting a proof job (interface §4.4).
 type Forecast string
 
 // Forecasts of a proof job.

@@ -17,7 +17,7 @@ type Verify struct {
 	Result string // the answer to check
 }
 
-// Verification is what a Verify found out.
+// Verification is the result of a Verify.
 type Verification struct {
 	run.Check
 	Position event.Position // of the run's last event, which is the check if it was kept; zero without a run

@@ -48,8 +48,8 @@ func errorsPage(kinds []httpkit.Kind) []byte {
 	page.WriteString("# Error codes\n\nGenerated from internal/httpkit/kinds.go and the declarations of the kinds of job by `go generate ./readapi`.\n\n" +
 		"Every error is `application/problem+json` (RFC 9457): `type`, `title`, `status`, `detail`, `code`, `error` (the same text as `detail`), `request_id`,\n" +
 		"`errors` (the single faults of a refused request) and, where an evaluation was logged without an answer, `run_id`.\n\n" +
-		"What is refused before the service reads a request (a head that is not HTTP, another `Expect`, a head over 64 KiB, another version of HTTP) is\n" +
-		"answered in the same form; then the connection is closed.\n\n| code | status | means | what to do |\n|---|---|---|---|\n")
+		"A request refused before it is read (a head that is not HTTP, another `Expect`, a head over 64 KiB, another version of HTTP) gets\n" +
+		"the same form of answer; then the connection is closed.\n\n| code | status | means | what to do |\n|---|---|---|---|\n")
 	for _, kind := range kinds {
 		fmt.Fprintf(&page, "| `%s` | %d | %s | %s |\n", kind.Code, kind.Status, kind.Title, kind.Help)
 	}

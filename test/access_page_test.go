@@ -14,25 +14,24 @@ const accessPageFile = "../docs/access.md"
 
 const accessIntroduction = `# Who may call what
 
-Written by ` + "`make generate`" + ` from the table in ` + "`internal/access/routes.go`" + `, which is also what the service enforces, what
-` + "`/openapi.json`" + ` says of each operation (` + "`security`" + `) and what the metadata of the authorization server announces; do not edit. A route
-without a row cannot be served.
+Written by ` + "`make generate`" + ` from the table in ` + "`internal/access/routes.go`" + `; do not edit. The service enforces this table,
+` + "`/openapi.json`" + ` (` + "`security`" + `) and the metadata of the authorization server are made from it, and a route without a row cannot be served.
 
 | credential | how it is sent | what it may do |
 |---|---|---|
-| none | | what is *public* |
-| API token, minted without scopes | ` + "`Authorization: Bearer rk_pat_…`" + ` | everything but what is for the *browser session only* |
-| API token, minted with scopes | the same | what its scopes name |
-| OAuth access token | ` + "`Authorization: Bearer rk_oat_…`" + ` | what its scopes name, at the one resource that it is for (the API, or ` + "`/mcp`" + `); see [oauth.md](oauth.md) |
+| none | | *public* routes |
+| API token, minted without scopes | ` + "`Authorization: Bearer rk_pat_…`" + ` | everything but routes for the *browser session only* |
+| API token, minted with scopes | the same | the rights of its scopes |
+| OAuth access token | ` + "`Authorization: Bearer rk_oat_…`" + ` | the rights of its scopes, at its one resource (the API, or ` + "`/mcp`" + `); see [oauth.md](oauth.md) |
 | browser session | the cookie of ` + "`POST /auth/login`" + ` | everything |
 
-A credential that is missing or not valid is answered 401, one that is valid and does not open the route 403: ` + "`insufficient_scope`" + `, with the
-scope that is needed in ` + "`WWW-Authenticate`" + ` (RFC 6750 §3.1), or ` + "`first_party_only`" + `, which no scope opens. What belongs to another account is
-answered 404, as what does not exist.
+A missing or invalid credential is answered 401, a valid one without the right 403: ` + "`insufficient_scope`" + `, with the
+required scope in ` + "`WWW-Authenticate`" + ` (RFC 6750 §3.1), or ` + "`first_party_only`" + `, which no scope opens. Another account's things are
+answered 404, like things that do not exist.
 
 ## Scopes
 
-| scope | who has it may |
+| scope | allows |
 |---|---|
 `
 

@@ -216,9 +216,9 @@ func shown(value constant.Value, unit string) string {
 func TestLimitsPage(t *testing.T) {
 	t.Parallel()
 	var b strings.Builder
-	b.WriteString("# Limits\n\nWhat anything from outside may be, and what is answered beyond it. Written by `make generate` from the constants that enforce them; do not edit.\n" +
-		"What depends on the plan is served by `GET /billing/plans`; deadlines of slow clients are in [proxy.md](proxy.md#slow-clients),\n" +
-		"what a proof check may cost in [kernel.md](kernel.md).\n")
+	b.WriteString("# Limits\n\nBounds on all input, and the answers beyond them. Written by `make generate` from the constants that enforce them; do not edit.\n" +
+		"`GET /billing/plans` has the bounds of plans, [proxy.md](proxy.md#slow-clients) the deadlines of slow clients,\n" +
+		"[kernel.md](kernel.md#files-bounds-workers) the bounds of proof checks.\n")
 	subject := ""
 	for _, l := range limits {
 		if l.subject != subject {

@@ -47,7 +47,7 @@ func (c *Checkpoints) Trouble() string {
 	return ""
 }
 
-// describe is what Trouble says of an error, which may name machines.
+// describe returns Trouble's text for an error, which may name machines.
 func describe(err error) string {
 	var (
 		rolledBack *commands.RolledBackError

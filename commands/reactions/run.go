@@ -58,7 +58,7 @@ type Messages interface {
 	Err() error
 }
 
-// Deps is what a reaction runs on. All of it but Tracer is required.
+// Deps are the dependencies of a reaction. All but Tracer are required.
 type Deps struct {
 	Reaction Reaction
 	Messages Messages

@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// Plan is what one plan allows. The catalogue serves these fields and the service
+// Plan is one plan with its limits. The catalogue serves these fields and the service
 // enforces the same ones. The tags are everything that is said of a limit: its
 // key, its description in the interface (doc), and its least value where that is
 // not 0 (least). Besides this struct and DefaultPlans, a limit is named only
@@ -37,7 +37,7 @@ type Price struct {
 	Currency    string `json:"currency" toml:"currency"`         // ISO 4217
 }
 
-// Period is what a price is paid for.
+// Period is the period that a price covers.
 type Period string
 
 // Periods of a price.

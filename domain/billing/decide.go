@@ -15,16 +15,16 @@ import (
 )
 
 const (
-	// PaymentTerm is how long after its issue an invoice is due.
+	// PaymentTerm is the time from an invoice's issue until it is due.
 	PaymentTerm = 14 * 24 * time.Hour
-	// Grace is how long after that the subscription of an unpaid invoice goes on.
+	// Grace is the time after that in which the subscription of an unpaid invoice goes on.
 	Grace = 7 * 24 * time.Hour
 
 	// MaxTextRunes is the longest text that an operator or a payment provider gives: a reference, a note, the id of a payment.
 	MaxTextRunes = 200
 	// maxLines is the most lines of an invoice: each change of plan before it is paid adds one.
 	maxLines = 50
-	// maxPeriodsAtOnce is how many periods one command renews: more come with the next.
+	// maxPeriodsAtOnce bounds the periods that one command renews: more come with the next.
 	maxPeriodsAtOnce = 50
 )
 
@@ -172,7 +172,7 @@ func decide(c Command, s State) ([]event.Event, error) {
 	return d.events, nil
 }
 
-// decision is what has been decided so far, and the state after it.
+// decision holds the events decided so far, and the state after them.
 type decision struct {
 	account string
 	now     time.Time // UTC, whole milliseconds: as events have it
@@ -229,7 +229,7 @@ func (d *decision) subscribe(c Subscribe) error {
 	return nil
 }
 
-// terms are what an invoice of a subscription asks for, and until when.
+// terms are the lines and the due time of a subscription's invoice.
 type terms struct {
 	lines     []Line
 	due, ends time.Time

@@ -83,7 +83,7 @@ type Ended struct {
 // notRestorable reads version 1 of subscription.ended: paying what was owed brought nothing back.
 func notRestorable(v1 json.RawMessage) (json.RawMessage, error) { return v1, nil }
 
-// LineKind is what a line of an invoice is for.
+// LineKind is the kind of an invoice's line.
 type LineKind string
 
 // Kinds of lines.
@@ -122,7 +122,7 @@ type Issued struct {
 	Reference          string `json:"reference,omitempty" doc:"The operator's own name for it, which makes it once; absent on a subscription's"`
 }
 
-// PayMethod is how an invoice was paid.
+// PayMethod is the way in which an invoice was paid.
 type PayMethod string
 
 // Methods of payment.

@@ -15,7 +15,7 @@ import (
 )
 
 const (
-	// QuoteLife is how long a quote is good (interface §8).
+	// QuoteLife is the validity of a quote (interface §8).
 	QuoteLife = 24 * time.Hour
 	// QuoteStep is the time between two quotes of a price: they are issued at whole multiples of it, so that all processes
 	// and all answers within it have the same bytes.

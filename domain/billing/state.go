@@ -40,7 +40,7 @@ type Lapsed struct {
 	EndedAt time.Time
 }
 
-// InvoiceStatus is what has become of an invoice.
+// InvoiceStatus is the status of an invoice.
 type InvoiceStatus string
 
 // Statuses of an invoice.
@@ -66,7 +66,7 @@ type Invoice struct {
 	place     int       // in the account's series, from 1
 }
 
-// CreditMinor is what the next invoices of a subscription in a currency are reduced by, in its smallest unit.
+// CreditMinor is the credit against the next invoices of a subscription in a currency, in its smallest unit.
 func (s State) CreditMinor(currency string) int64 {
 	credit, _ := s.credit.Get(currency)
 	return credit

@@ -16,7 +16,7 @@ import (
 	"reckon/domain/run"
 )
 
-// Type is what an agent did, or what came of it.
+// Type is the type of an activity.
 type Type string
 
 // Types of activities.
@@ -33,19 +33,19 @@ func Types() []Type {
 	return []Type{Evaluation, JobSubmitted, JobEnded, Check, CertificateIssued}
 }
 
-// Status is how the run or the job of an activity ended or stands: a run.Status or a job.Status.
+// Status is the status of an activity's run or job: a run.Status or a job.Status.
 type Status string
 
-// Verdict is what a check or a certificate found: a run.Verdict or a certificate.Verdict.
+// Verdict is the verdict of a check or certificate: a run.Verdict or a certificate.Verdict.
 type Verdict string
 
-// idDigits is how many hexadecimal digits the ids of bursts and agents have.
+// idDigits is the number of hexadecimal digits in ids of bursts and agents.
 const idDigits = 32
 
 // LabelBytes is the most bytes of a label.
 const LabelBytes = 200
 
-// Agent is who is active. Two agents are the same when all four fields are.
+// Agent is the actor of an activity. Two agents are the same when all four fields are.
 type Agent struct {
 	Account    string
 	Credential string       // session:<sign-in id>, token:<id>, oauth:<client>

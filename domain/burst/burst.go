@@ -20,7 +20,7 @@ func (p Place) before(q Place) bool {
 	return p.AtMS < q.AtMS || p.AtMS == q.AtMS && p.Position < q.Position
 }
 
-// Burst is what is known of one agent's activities without a gap, in the form that two of
+// Burst describes one agent's activities without a gap, in the form that two of
 // them can be joined in. One burst is never empty.
 type Burst struct {
 	AgentID string

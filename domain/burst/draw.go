@@ -25,7 +25,7 @@ const (
 	drawLetter = 7 // width of a character
 )
 
-// look is how a bar shows what came of a burst: by its sign and its pattern, not by colour alone.
+// look is the sign and the pattern of a bar, which show the outcome of a burst without relying on colour.
 type look struct{ sign, fill, stroke, meaning string }
 
 // Looks, in the order of the legend. A burst has the first that fits.

@@ -10,7 +10,7 @@ import (
 // Stream names a certificate's stream.
 func Stream(certificateID string) string { return "certificate-" + certificateID }
 
-// Verdict is what a check found of a proof (interface §2.10).
+// Verdict is the result of checking a proof (interface §2.10).
 type Verdict string
 
 // Verdicts on a proof.
@@ -24,7 +24,7 @@ const (
 // FormatWindow is the range of export format versions that are judged.
 const FormatWindow = ">=3.1.0,<3.2.0"
 
-// Findings is what a check found. A file may carry names and statements of any
+// Findings are the findings of a check. A file may carry names and statements of any
 // length: findings over event.MaxInlineBytes live in the blob store.
 type Findings struct {
 	Reason       string        `json:"reason,omitempty" doc:"Why the verdict is not verified; absent when it is"`
@@ -36,7 +36,7 @@ type Findings struct {
 	Kernels      []Kernel      `json:"kernels,omitempty" doc:"What each kernel that was asked says of the export; absent in events of versions 1 and 2, when one judged"`
 }
 
-// Answer is what one kernel says of an export.
+// Answer is one kernel's answer to an export.
 type Answer string
 
 // Answers of a kernel.
@@ -53,7 +53,7 @@ const (
 	SecondKernel = "plain"
 )
 
-// Kernel is what one kernel says of an export.
+// Kernel is one kernel's answer to an export, with its reason.
 type Kernel struct {
 	Name   string  `json:"name" doc:"reckon is the first kernel, plain the second, written apart from it; any other is a program of the operator's" example:"plain"`
 	Answer Answer  `json:"answer" enum:"accepted,refused,out_of_budget,undecided" doc:"out_of_budget: the steps that this kernel may take are spent, which is no verdict; the others decide. undecided: the time or memory of the check ran out, or a program of the operator's has no opinion"`
@@ -70,7 +70,7 @@ func (f Findings) Disagree() *Kernel {
 	return nil
 }
 
-// DeclarationKind is what a declaration is.
+// DeclarationKind is the kind of a declaration.
 type DeclarationKind string
 
 // Kinds of declarations, in Lean's words.
@@ -127,13 +127,13 @@ type OwnDefinition struct {
 	Text string          `json:"text" doc:"The declaration, rendered by the checker; what is too long to be printed is given by its fingerprints, which determine it"`
 }
 
-// Outside is what the reference does not define: the file's own.
+// Outside counts the file's own declarations, which the reference does not define.
 type Outside struct {
 	Count      int      `json:"count" unit:"constants" doc:"Number of constants"`
 	Namespaces []string `json:"namespaces" doc:"Their outermost namespaces"`
 }
 
-// Checker is what judged.
+// Checker identifies the program that judged.
 type Checker struct {
 	Name         string `json:"name" example:"reckon" doc:"Name of the checker"`
 	Rev          string `json:"rev" doc:"Revision of the binary"`

@@ -27,7 +27,7 @@ type Public struct {
 	Body
 }
 
-// Body is what Record and Public both say of the check. It is exported because encoders read no
+// Body has the common fields of Record and Public. It is exported because encoders read no
 // field of an unexported embedded struct.
 type Body struct {
 	Verdict             Verdict       `json:"verdict" enum:"verified,rejected,unsupported,inconclusive" doc:"rejected: the kernel refused the proof. unsupported: the export cannot be judged. inconclusive: the judge did not finish, or one kernel refuses what another accepts, which is no verdict on the proof"`

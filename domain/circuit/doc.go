@@ -25,4 +25,19 @@
 // trajectory.go handles measurements and resets that later gates depend on; sample.go draws shots. Noise (noise.go) runs in
 // density.go, noise_trajectory.go or noise_stabilizer.go. Clifford circuits
 // too wide to list probabilities for go through stabilizer.go instead. docs/circuits.md is the manual.
+//
+// State vector: real and imaginary parts lie in separate planes. Gates are small matrices with selectors (diagonal qubits)
+// and controls; a swap renames qubits. Neighbours are multiplied together where a cost model says so, up to three targets
+// and 64 entries. A sweep gathers the amplitudes that differ in up to 15 (single: 16) qubits into a block of second-level
+// cache size and applies every operator on those qubits. Threads share blocks. The inner loops exist in Go, AVX2 and
+// AVX-512, chosen at run time.
+//
+// Stabilizer tableau: bit-packed, with symbolic signs. The circuit runs once; each random outcome is a symbol and each key
+// bit a sum of symbols, so a shot costs a few exclusive-ors.
+//
+// Noise: a density matrix is a state vector of twice as many qubits; a gate acts on the rows' half, its conjugate on the
+// columns', a channel on both. Trajectories split at a channel as shots do at a measurement, and equal histories share a
+// state. The operator is drawn from the reduced density matrix of its qubits, a Pauli error without looking at the state. On
+// the tableau an error is an unevenly drawn symbol; a Pauli product's expectation value is its sign's, times 1 - 2p for
+// every error that flips it.
 package circuit

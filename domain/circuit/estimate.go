@@ -10,7 +10,7 @@ type Cost struct {
 	// MemoryBytes bounds what Run adds to the process's resident memory, garbage included, when Options.Allocate takes planes
 	// from outside the heap. Run refuses a smaller limit.
 	MemoryBytes int64
-	// SpareBytes is what a limit may hold beyond MemoryBytes to good use: states of histories that wait, which are computed
+	// SpareBytes is the useful memory beyond MemoryBytes: states of histories that wait, which are computed
 	// again without.
 	SpareBytes int64
 	// ResultBytes bounds Result.JSON.
@@ -48,7 +48,7 @@ func (c Cost) Check() error {
 }
 
 const (
-	// fixedBytes is what a run allocates however small the circuit, and what the collector lets grow before it starts.
+	// fixedBytes bounds a run's allocations for the smallest circuit, and the heap's growth before the first collection.
 	fixedBytes = 8 << 20
 	// gateBytes bounds a gate with its qubits and angles, and its instruction.
 	gateBytes = 1024
@@ -172,7 +172,7 @@ func operatorBytes(wires int) int64 {
 	return tableBytes(1<<min(2*wires, maxTableBits)) / 2
 }
 
-// tableBytes is what an operator of so many entries takes, with its table for both parts of all lanes.
+// tableBytes is the size of an operator of so many entries, with its table for both parts of all lanes.
 func tableBytes(entries int) int64 { return int64(entries) * (2*vectorBytes + 4*16) }
 
 // termBytes bounds what one term of an observable takes.

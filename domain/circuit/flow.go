@@ -9,7 +9,7 @@ const (
 	MaxSteps   = 1_000_000 // instructions of a circuit with every round of every loop written out
 )
 
-// flow is what an instruction of classical control adds to a gate.
+// flow is the classical control of an instruction.
 type flow struct {
 	condition expression // if, while: anything but 0 is true; assign: the value, bit i of which goes to the i-th slot
 	then      []gate     // if: when true; while: the body
@@ -18,7 +18,7 @@ type flow struct {
 	nesting   int        // blocks inside this instruction, itself included
 }
 
-// expressionOp is what an expression does with its arguments.
+// expressionOp is the operation of an expression on its arguments.
 type expressionOp uint8
 
 const (

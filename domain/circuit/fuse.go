@@ -3,7 +3,7 @@ package circuit
 // fusionWindow bounds how far back a gate may be commuted to find a partner, so that fusion stays linear.
 const fusionWindow = 128
 
-// fusionPasses is how often neighbours are looked at again after merging.
+// fusionPasses is the number of passes over neighbours after merging.
 const fusionPasses = 4
 
 // passCost is the time of applying an operator with 0 to 3 targets to every amplitude of a block in the second-level
@@ -11,7 +11,7 @@ const fusionPasses = 4
 // little added for processors whose caches are slower than their arithmetic.
 var passCost = [maxTargets + 1]float64{0.45, 0.6, 1.15, 2.2}
 
-// fixedCost is what an operator costs however few amplitudes its controls leave.
+// fixedCost is the cost of an operator that does not depend on its amplitudes.
 const fixedCost = 0.02
 
 func cost(targets, controls wires) float64 {

@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// kind is what an instruction does to its targets, controls aside.
+// kind is the effect of an instruction on its targets, controls aside.
 type kind uint8
 
 const (

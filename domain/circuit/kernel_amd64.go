@@ -45,7 +45,7 @@ func detect() instructionSet {
 	return noSIMD
 }
 
-// kernelCall is what the assembly reads; the order of its fields is fixed.
+// kernelCall holds the arguments that the assembly reads; the order of its fields is fixed.
 type kernelCall struct {
 	free, controls, selectors uint64
 	table                     unsafe.Pointer

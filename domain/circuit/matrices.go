@@ -39,7 +39,7 @@ func (g gate) operator(wire []int) operator {
 	return op.simplified()
 }
 
-// iswapPhase is what is left of an iswap whose swap is done by renaming wires.
+// iswapPhase is the rest of an iswap whose swap renames wires.
 func iswapPhase(both wires) operator {
 	return operator{selectors: both, matrix: []scalar{{1, 0}, {0, 1}, {0, 1}, {1, 0}}}.simplified()
 }

@@ -16,7 +16,7 @@ const (
 	MaxNoiseChannels = 20_000 // channels of a circuit once every rule has added its own
 )
 
-// noiseTolerance is how far the operators of a channel may be from Σ K†K = 1, entry by entry, and probabilities from adding up to
+// noiseTolerance bounds the distance of a channel's operators from Σ K†K = 1, entry by entry, and of probabilities from adding up to
 // 1. What is within is made exact, so that no circuit loses or gains probability.
 const noiseTolerance = 1e-8
 
@@ -37,7 +37,7 @@ type krausOperator struct {
 	x, z   int      // of a product of Pauli matrices: the qubits with X or Y, and with Z or Y
 }
 
-// confusion is how a measurement is misread: entry [is][read] is a probability.
+// confusion is the matrix of a measurement's readout errors: entry [is][read] is a probability.
 type confusion [2][2]float64
 
 // channelSpec is a name that a channel may have, and the field that says how strong it is.
@@ -426,7 +426,7 @@ func (c Circuit) misreads() bool {
 	return c.noise != nil && slices.ContainsFunc(c.noise.readout, func(m *confusion) bool { return m != nil })
 }
 
-// readoutOf is how a qubit is misread, or nil.
+// readoutOf is the readout error of a qubit, or nil.
 func (c Circuit) readoutOf(qubit int) *confusion {
 	if c.noise == nil || c.noise.readout == nil {
 		return nil

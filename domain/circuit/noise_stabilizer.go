@@ -93,7 +93,7 @@ func oddBits(v int) bool {
 	return odd
 }
 
-// sampledError is what a source does to the key.
+// sampledError is the effect of a source on the key.
 type sampledError struct {
 	total   float64 // of the probabilities
 	choices []errorChoice

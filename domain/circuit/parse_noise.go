@@ -17,7 +17,7 @@ import (
 //
 // and an entry of gates may be a channel: {"gate": "depolarizing", "targets": [0, 1], "p": 0.01}.
 
-// rawChannel is what says how strong a channel is.
+// rawChannel holds the fields that give a channel's strength.
 type rawChannel struct {
 	p, gamma      *float64
 	probabilities []rawTerm    // from products of Pauli matrices to their probability

@@ -14,7 +14,7 @@ import (
 // written once, into memory of the right size.
 func (r Result) JSON() (string, error) { return textOf(r.WriteJSON) }
 
-// textOf is what a WriteJSON writes, in memory of the right size.
+// textOf is the output of a WriteJSON, in memory of the right size.
 func textOf(writeJSON func(w io.Writer, indent string) error) (string, error) {
 	var size counter
 	if err := writeJSON(&size, ""); err != nil {

@@ -21,7 +21,7 @@ const (
 	EngineDensity     Engine = "density"     // all 4^n entries of the density matrix
 )
 
-// DefaultMemoryLimitBytes is what Run may allocate when Options says nothing: 26 qubits in double precision.
+// DefaultMemoryLimitBytes is Run's memory limit when Options sets none: 26 qubits in double precision.
 const DefaultMemoryLimitBytes = 1<<30 + 256<<20
 
 // Options of Run. The zero value runs on all processors within DefaultMemoryLimitBytes.

@@ -252,7 +252,7 @@ func (e event) outcomes() int {
 // misread reports whether what a measurement writes may differ from what it found.
 func (e event) misread() bool { return e.readout != nil && e.slot != noSlot }
 
-// recorded is what a measurement writes for a value.
+// recorded is the value that a measurement records for an outcome.
 func (e event) recorded(value int) byte {
 	if e.misread() {
 		return byte(value >> 1)

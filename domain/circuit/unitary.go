@@ -11,7 +11,7 @@ import (
 // MaxInitializedQubits is the most targets of initialize.
 const MaxInitializedQubits = 12
 
-// tolerance is how far a matrix may be from unitary, entry by entry of U†U − 1, and the square of a state's norm from 1.
+// tolerance bounds the distance of a matrix from unitary, entry by entry of U†U − 1, and of the square of a state's norm from 1.
 // What is within is made exact: the nearest unitary matrix, the state divided by its norm.
 const tolerance = 1e-8
 

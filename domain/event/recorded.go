@@ -21,7 +21,7 @@ func (p Position) Less(q Position) bool {
 	return p.Commit < q.Commit || p.Commit == q.Commit && p.Prepare < q.Prepare
 }
 
-// Metadata is what is recorded around an event. $correlationId and $causationId
+// Metadata is the metadata of an event. $correlationId and $causationId
 // are the store's own keys.
 type Metadata struct {
 	Correlation string    `json:"$correlationId,omitempty"`

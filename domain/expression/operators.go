@@ -96,7 +96,7 @@ const (
 	shapePrime                     // f'
 )
 
-// infixOperator is what an operator means after a complete operand.
+// infixOperator is the meaning of an operator after a complete operand.
 type infixOperator struct {
 	prec  int
 	shape shape

@@ -57,7 +57,7 @@ func Events() []event.Type {
 	}
 }
 
-// State is what authentication asks of a grant.
+// State is the state of a grant that authentication needs.
 type State struct {
 	Exists     bool
 	Revoked    bool

@@ -10,7 +10,7 @@ import (
 	"reckon/domain/event"
 )
 
-// MaxAbandoned is how many attempts of a job may be spent before it is lost. An attempt is spent when the job's work ended its
+// MaxAbandoned is the number of spent attempts with which a job is lost. An attempt is spent when the job's work ended its
 // runner, for all that is known.
 const MaxAbandoned = 3
 

@@ -9,7 +9,7 @@ import (
 // Stream names a job's stream.
 func Stream(jobID string) string { return "job-" + jobID }
 
-// Status is how a job stands (interface §3.1).
+// Status is the status of a job (interface §3.1).
 type Status string
 
 // Statuses of a job. The last five are ends.
@@ -82,7 +82,7 @@ type WasExcused struct {
 	Nonce string `json:"nonce" format:"uuid" doc:"The attempt"`
 }
 
-// Outcome is what a job ended with. The events of its run and receipt, or of its
+// Outcome is the outcome of a job. The events of its run and receipt, or of its
 // certificate, are part of it and are appended to their own stream afterwards, so that
 // the append of the terminal event alone decides what is published.
 type Outcome struct {

@@ -12,7 +12,7 @@ import (
 // the names of what runners/kinds lists.
 type Kind string
 
-// Declaration is what is known of a kind without running it. The API's
+// Declaration describes a kind without running it. The API's
 // description, its validation and the docs are made from declarations.
 type Declaration struct {
 	Name      Kind
@@ -88,7 +88,7 @@ type Field struct {
 	Shape     reflect.Type // Go type whose tags describe the members of an object; nil: any
 }
 
-// FieldType is what a field's JSON may be.
+// FieldType is the JSON type of a field.
 type FieldType string
 
 // Types of fields.
@@ -100,7 +100,7 @@ const (
 	Object  FieldType = "object" // its members are the kind's own to check
 )
 
-// Publication is what a job writes outside its own stream once it has ended. The
+// Publication is the record that an ended job writes outside its own stream. The
 // id is fixed when the slot is spent.
 type Publication string
 

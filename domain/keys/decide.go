@@ -11,7 +11,7 @@ import (
 	"reckon/domain/event"
 )
 
-// MinPublished is how long a key is published before it may seal, so that
+// MinPublished is the time that a key is published before it may seal, so that
 // every cache of the key set (max-age 300 s) has it. The first key of a
 // deployment seals at once: nothing can have been sealed before it.
 const MinPublished = 10 * time.Minute
@@ -62,7 +62,7 @@ type Activate struct {
 	Now   time.Time
 }
 
-// ActivationProof is what the private half of a key signs for Activate. It is no JSON, so that it is never
+// ActivationProof is the text that a key's private half signs for Activate. It is no JSON, so that it is never
 // the canonical form of anything sealed.
 func ActivationProof(kid string) []byte { return []byte("reckon key.activated " + kid) }
 

@@ -75,7 +75,7 @@ func fraction(above, below box) box {
 	return box{markup: element("mfrac", above.in(anything), below.in(anything)), binds: bindsProduct, digit: true}
 }
 
-// divisorOf is what a power with a negative number as its exponent divides by.
+// divisorOf is the divisor that a power with a negative exponent stands for.
 func divisorOf(e *expression.Expr) (*expression.Expr, bool) {
 	if !e.IsCall("Power") || len(e.Args) != 2 || !isNumeric(e.Args[1]) {
 		return nil, false

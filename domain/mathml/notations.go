@@ -248,7 +248,7 @@ func ofOne(e *expression.Expr, write func(*expression.Expr) box) (box, bool) {
 	return write(e.Args[0]), true
 }
 
-// alone is what only wraps its argument.
+// alone writes the argument of a call that only wraps it.
 func alone(e *expression.Expr) (box, bool) { return ofOne(e, display) }
 
 func rootOf(args []*expression.Expr, degree string) (box, bool) {

@@ -15,7 +15,7 @@ import (
 	"reckon/domain/run"
 )
 
-// Record is what a receipt says of one run. Integers and strings only.
+// Record is the content of a run's receipt. Integers and strings only.
 type Record struct {
 	V            int           `json:"v" doc:"Version of this record: 1"`
 	RunID        int64         `json:"run_id" minimum:"1" maximum:"9007199254740991" doc:"Id of the run: an integer from 1"`

@@ -13,7 +13,7 @@ import (
 // BuiltFile is the file of the source's folder that `reckon reference build` writes.
 const BuiltFile = "built.json"
 
-// Built is what `reckon reference build` found, data/built.json.
+// Built is the result of `reckon reference build`, data/built.json.
 type Built struct {
 	CheckedAt string            `json:"checked_at"` // UTC day, YYYY-MM-DD
 	Engine    Program           `json:"engine"`
@@ -27,7 +27,7 @@ type Program struct {
 	Revision string `json:"revision" doc:"Its revision"`
 }
 
-// Row is what was derived of one symbol or task.
+// Row is the derived row of one symbol or task.
 type Row struct {
 	Name           string         `json:"name"`
 	Kind           Kind           `json:"kind"`
@@ -78,7 +78,7 @@ func NewRow(name string, kind Kind, examples []Example, ran []Ran, probed Probed
 	return row
 }
 
-// Shown is what an answer to an example shows, for people; of a job the members of its result that the example is about.
+// Shown is an example's answer in readable form; of a job the members of its result that the example is about.
 func Shown(example Example, answer Answer) string {
 	if example.Right.Way != ByJob || answer.Job == "" {
 		return shown(answer)

@@ -11,7 +11,7 @@ import (
 	"reckon/domain/expression"
 )
 
-// Answer is what an evaluation of an example's input answered.
+// Answer is the answer of evaluating an example's input.
 type Answer struct {
 	Result    string   // as people read it
 	InputForm string   // reads back as the answer
@@ -60,7 +60,7 @@ func Compare(right Right, answer Answer) (same bool, difference string) {
 	return false, "the answer is " + shown(answer)
 }
 
-// shown is what an answer shows, for people.
+// shown is an answer in readable form.
 func shown(a Answer) string {
 	switch {
 	case a.Result == "Null" && a.Stdout != "":

@@ -10,7 +10,7 @@ import (
 	"strings"
 )
 
-// jobRequest is how the input of an example begins that is no expression but the request that submits a job.
+// jobRequest is the beginning of an example's input that submits a job instead of evaluating an expression.
 const jobRequest = "POST /api/jobs "
 
 // JobRequest is the body of the request that submits the job which an example's input is; ok is false where it is an expression.
@@ -49,7 +49,7 @@ func compareJob(right Right, result string) (same bool, shown string) {
 	return same, encodeJSON(members)
 }
 
-// named is what of a value a wanted one names, which is all of it but for members of objects, and whether the two are the same there.
+// named returns the part of a value that a wanted one names (all but other members of objects), and whether the two agree there.
 func named(want, got any, tolerance *big.Rat) (part any, same bool) {
 	switch want := want.(type) {
 	case map[string]any:

@@ -1,6 +1,6 @@
 package reference
 
-// Ran is what became of an example's input on the engine in force.
+// Ran is the outcome of an example's input on the engine in force.
 type Ran struct {
 	Answer      Answer
 	Refused     string // why there is no answer; empty: there is one
@@ -15,13 +15,13 @@ type Ran struct {
 	Given Verdict
 }
 
-// Verdict is what the independent checker found; the zero value: it was not asked.
+// Verdict is the independent checker's verdict; the zero value: no check was made.
 type Verdict struct {
 	Verified, Refuted bool
 	About             string // the rule and what it rests on, or why nothing was learned
 }
 
-// State is whether an example's answer is right.
+// State says whether an example's answer is right.
 type State string
 
 // The states of an example.
@@ -32,7 +32,7 @@ const (
 	StateDenied   State = "denied"   // not evaluated here, for safety
 )
 
-// Judgement is what is concluded of an example that ran.
+// Judgement is the conclusion about an example that ran.
 type Judgement struct {
 	State      State
 	Basis      string // of StateRight: what it rests on

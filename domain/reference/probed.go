@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// Probed is what is known of a name without an example.
+// Probed is the probe's result for a name without an example.
 type Probed struct {
 	Name           string
 	Attributes     []string
@@ -13,7 +13,7 @@ type Probed struct {
 	NotImplemented bool   // the engine says that it has no such function
 }
 
-// notImplemented is how the engine says that a name is of the language and nothing of its own.
+// notImplemented is the engine's message for a name of the language that it does not implement.
 const notImplemented = "not yet implemented"
 
 // Learn takes what calls of the name with ProbeFile as its arguments told.

@@ -9,7 +9,7 @@ import (
 	"reckon/domain/expression"
 )
 
-// checkedSource is how the source of a right answer begins that the independent checker must confirm.
+// checkedSource is the beginning of the source of a right answer that the independent checker must confirm.
 const checkedSource = "checked"
 
 // parseRight reads what stands behind "= ": value, ways to compare it, and behind the last " | " where it comes from.

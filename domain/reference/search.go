@@ -16,7 +16,7 @@ const (
 	maxQueryWords = 12
 )
 
-// Query is what is looked for. Zero values leave out nothing.
+// Query is a search. Zero values exclude nothing.
 type Query struct {
 	Text   string
 	Kind   Kind
@@ -37,7 +37,7 @@ type Index struct {
 	phrases    []phrase    // sorted by text: whole names, and names of other systems
 }
 
-// document is what is searched of an entry.
+// document is the searched text of an entry.
 type document struct {
 	row    Row
 	entry  *Entry // nil: the name alone is known
@@ -74,7 +74,7 @@ const (
 	perUse                      = 0.04
 )
 
-// factorOf is how much less is expected of what does not work here.
+// factorOf is the factor that lowers entries which do not work here.
 func factorOf(row Row, entry *Entry) float64 {
 	switch {
 	case entry == nil && row.NotImplemented:
@@ -373,7 +373,7 @@ func (x *Index) noteLast(last string, note func(phrase, float64)) {
 	}
 }
 
-// text is what an entry says, in small letters.
+// text is an entry's text in small letters.
 func (e *Entry) text() string {
 	parts := slices.Concat([]string{e.Name, e.Summary}, e.Tags, e.Elsewhere)
 	for _, usage := range e.Usage {

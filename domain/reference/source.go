@@ -60,7 +60,7 @@ type Example struct {
 	Place Place
 }
 
-// Way is how an answer is compared with what is right.
+// Way is the way of comparing an answer with the right one.
 type Way string
 
 // The ways to compare.
@@ -72,7 +72,7 @@ const (
 	ByJob     Way = "job"     // these members of the job's result
 )
 
-// Right is what is right for an example, as mathematics or the documented behaviour of the language have it.
+// Right is the right answer of an example, by mathematics or the documented behaviour of the language.
 type Right struct {
 	Way       Way
 	Text      string           // as written: the expression, the message's name, the text, the members of a job's result

@@ -7,7 +7,7 @@ import (
 	"unicode/utf8"
 )
 
-// Status is what can be said of a symbol or a task here. It is derived, never typed in.
+// Status is the support status of a symbol or a task. It is derived, never typed in.
 type Status string
 
 // The statuses.
@@ -18,7 +18,7 @@ const (
 	Unsupported Status = "unsupported"
 )
 
-// Definition is what a status means.
+// Definition is the definition of a status.
 type Definition struct {
 	Status  Status `json:"status" enum:"supported,divergent,blocked,unsupported" doc:"The status"`
 	Meaning string `json:"meaning" doc:"What it says, and what it was derived from"`

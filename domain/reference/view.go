@@ -2,7 +2,7 @@ package reference
 
 import "strings"
 
-// Summary is what an entry is, in a sentence; of a name alone what is known of it.
+// Summary describes an entry, or a name without an entry, in a sentence.
 func (x *Index) Summary(row Row) string {
 	if entry := x.entry(row); entry != nil {
 		return entry.Summary
@@ -46,7 +46,7 @@ func (x *Index) Forms(row Row) []string {
 	return forms
 }
 
-// entry is what the source says of a row; nil: nothing.
+// entry is a row's entry in the source; nil: none.
 func (x *Index) entry(row Row) *Entry {
 	if n, ok := x.byName[nameKey(row.Kind, row.Name)]; ok {
 		return x.documents[n].entry

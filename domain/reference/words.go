@@ -66,7 +66,7 @@ func stem(word string) string {
 	return word
 }
 
-// distance is how many letters must be added, left out, changed or exchanged with their neighbour to make b of a, each place at most once
+// distance is the number of letters to add, remove, change or exchange with their neighbour to make b of a, each place at most once
 // (optimal string alignment; F. J. Damerau, CACM 7, 1964); more than limit is limit+1.
 func distance(a, b string, limit int) int {
 	if len(a) > len(b) {
@@ -124,7 +124,7 @@ func tooFar(a, b uint64, limit int) bool { return bits.OnesCount64(a^b) > 2*limi
 // maxCompared bounds the words that are compared letter by letter, in bytes.
 const maxCompared = 48
 
-// tolerated is how many mistakes a word of this many bytes may have.
+// tolerated is the number of mistakes allowed in a word of so many bytes.
 func tolerated(word string) int {
 	switch {
 	case len(word) < 4 || len(word) > maxCompared:

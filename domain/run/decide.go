@@ -21,7 +21,7 @@ type State struct {
 // Exists tells whether the run id has been used.
 func (s State) Exists() bool { return s.Evaluated != nil || s.TimedOut != nil || s.Failed != nil }
 
-// Subject is what was asked; the zero Subject before the run exists.
+// Subject is the evaluated expression and its context; zero before the run exists.
 func (s State) Subject() Subject {
 	switch {
 	case s.Evaluated != nil:

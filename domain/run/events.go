@@ -13,7 +13,7 @@ func Stream(runID int64) string { return "run-" + strconv.FormatInt(runID, 10) }
 // ReservationStream is where processes reserve run ids.
 const ReservationStream = "runids"
 
-// BlockSize is how many run ids one reservation holds.
+// BlockSize is the number of run ids in one reservation.
 const BlockSize = 1000
 
 // Reserved takes a block of run ids: its own revision N holds N·BlockSize+1 to (N+1)·BlockSize.
@@ -26,7 +26,7 @@ func Block(at event.Revision) (first, last int64) {
 	return int64(at)*BlockSize + 1, (int64(at) + 1) * BlockSize
 }
 
-// Status is how a run ended.
+// Status is the status of an ended run.
 type Status string
 
 // Statuses of a run. Success, Unevaluated and PlotOmitted have a receipt and are part
@@ -44,7 +44,7 @@ func Statuses() []Status {
 	return []Status{Success, Unevaluated, PlotOmitted, Timeout, Error}
 }
 
-// Verdict is what a check found of an answer.
+// Verdict is a check's verdict on an answer.
 type Verdict string
 
 // Verdicts of a check.
@@ -59,7 +59,7 @@ func Verdicts() []Verdict {
 	return []Verdict{VerdictVerified, VerdictRefuted, VerdictInconclusive}
 }
 
-// Basis is what a verdict rests on.
+// Basis is the basis of a verdict.
 type Basis string
 
 // Bases of a verdict.
@@ -99,7 +99,7 @@ const (
 	FailureCancelled      FailureReason = "cancelled"        // the client disconnected during the computation, and its worker was killed
 )
 
-// Subject is what was to be evaluated: part of every event that ends a run.
+// Subject is the expression and its context: part of every event that ends a run.
 type Subject struct {
 	RunID      int64        `json:"run_id" unit:"run id" doc:"The run"`
 	Account    string       `json:"account" format:"uuid" doc:"The account"`
@@ -115,13 +115,13 @@ type Engine struct {
 	Revision string `json:"revision" doc:"Version of the engine"`
 }
 
-// Asked is what became of asking one engine, where more than one was asked.
+// Asked is the outcome of one engine, where more than one was asked.
 type Asked struct {
 	Engine
 	Outcome AskedOutcome `json:"outcome" enum:"answered,overruled,refuted,unevaluated,not_asked,not_translated,timeout,failed" doc:"answered: the run's answer is its. overruled: another engine's answer was checked to be better. refuted: the check refuted its answer. unevaluated: it returned the question. not_asked: its table does not have the question. not_translated: its answer is not one of the language. timeout: it ran out of its time. failed: its process did not survive"`
 }
 
-// AskedOutcome is what became of asking an engine.
+// AskedOutcome is the outcome of asking an engine.
 type AskedOutcome string
 
 // Outcomes of Asked.

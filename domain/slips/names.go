@@ -10,7 +10,7 @@ import (
 	"reckon/domain/reference"
 )
 
-// vocabulary is what the function reference knows of names: one list for it and for what people probably meant.
+// vocabulary is the function reference's list of names, shared with the suggestions.
 type vocabulary struct {
 	known  map[string]bool   // functions that the engine has
 	folded map[string]string // lower case → name, aliases among them

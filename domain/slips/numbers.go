@@ -15,7 +15,7 @@ var (
 	based = regexp.MustCompile(`^0(?:([bB])([01]+(?:_[01]+)*)|([oO])([0-7]+(?:_[0-7]+)*)|[xX]([0-9a-fA-F]+(?:_[0-9a-fA-F]+)*))`)
 	// marked are numbers with marks between their digits, in groups of three where the mark is not an underscore: 1_000_000.5, 1'000'000, 1.000.000.
 	marked = regexp.MustCompile(`^(?:[0-9]+(?:_[0-9]+)+|[0-9]{1,3}(?:'[0-9]{3})+|[0-9]{1,3}(?:\.[0-9]{3}){2,})`)
-	// decimals are what may follow the marks.
+	// decimals match the decimals that may follow the marks.
 	decimals = regexp.MustCompile(`^\.[0-9]*(?:_[0-9]+)*`)
 	digits   = strings.NewReplacer("_", "", "'", "", ".", "")
 )

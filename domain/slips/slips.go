@@ -48,7 +48,7 @@ const (
 	MaxSuggestions = 20
 )
 
-// Suggestion is what a part of a text probably should have been.
+// Suggestion is a probable correction of a part of a text.
 type Suggestion struct {
 	Code        Code
 	Message     string // for a person: a question, and the reason for it

@@ -60,7 +60,7 @@ func Events() []event.Type {
 // withoutServiceFailed reads version 1 of slots.refunded: no slot of a lost job was refunded.
 func withoutServiceFailed(v1 json.RawMessage) (json.RawMessage, error) { return v1, nil }
 
-// State is what a decision needs of a day: which job holds which slot. It does not keep submissions, whose size has no
+// State maps the slots of a day to the jobs that hold them. It does not keep submissions, whose size has no
 // part in the cost of the next one, nor slots that were given back.
 type State struct {
 	held   decider.Map[Slot] // by job id

@@ -124,7 +124,7 @@ func withWholePowers(t term) term {
 	return t
 }
 
-// valuation is how often n divides m; m is not zero.
+// valuation is the number of times that n divides m; m is not zero.
 func valuation(m, n *big.Int) int64 {
 	count, quotient, rest := int64(0), new(big.Int).Set(m), new(big.Int)
 	for next := new(big.Int); ; count++ {

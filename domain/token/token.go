@@ -62,7 +62,7 @@ func withFullAccess(v1 json.RawMessage) (json.RawMessage, error) {
 	return json.Marshal(fields)
 }
 
-// State is what authentication asks of a token.
+// State is the state of a token that authentication needs.
 type State struct {
 	Exists     bool
 	Revoked    bool

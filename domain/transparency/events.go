@@ -23,14 +23,14 @@ type LeafPlace struct {
 	Revision event.Revision `json:"revision" unit:"events" doc:"Its revision there, from 0"`
 }
 
-// Cosigned is what witnesses answered to a checkpoint.
+// Cosigned holds the answers of witnesses to a checkpoint.
 type Cosigned struct {
 	Size         int64    `json:"size" unit:"leaves" doc:"Size of the checkpoint"`
 	Root         string   `json:"root" doc:"Root of the checkpoint, base64"`
 	Cosignatures []string `json:"cosignatures" doc:"Signature lines (C2SP tlog-cosignature), one for each witness, without their line feeds"`
 }
 
-// Conflict is how a witness contradicts a checkpoint.
+// Conflict is a witness's contradiction of a checkpoint.
 type Conflict string
 
 // Conflicts of a witness with a log.

@@ -20,7 +20,7 @@ const (
 	certificateKind = "certificate"
 )
 
-// Entry is what the tree holds of a leaf, and all that is published of it: the SHA-256 of its text.
+// Entry is the tree's published entry for a leaf: the SHA-256 of its text.
 type Entry [sha256.Size]byte
 
 // EntryOf is the entry of a leaf's text.

@@ -29,7 +29,7 @@ func CheckOrigin(origin string) error {
 	return nil
 }
 
-// Body is what is signed of a tree (C2SP tlog-checkpoint): origin, size, root.
+// Body is the signed part of a checkpoint (C2SP tlog-checkpoint): origin, size, root.
 func Body(origin string, size int64, root Hash) string {
 	return fmt.Sprintf("%s\n%d\n%s\n", origin, size, root)
 }

@@ -22,11 +22,11 @@ func TestMetricsPage(t *testing.T) {
 	var want bytes.Buffer
 	want.WriteString(`# Metrics
 
-Written by ` + "`make generate` from `internal/telemetry/declared.go`" + `; do not edit. They are served in Prometheus' text format at ` + "`/metrics`" + `: on ` + "`admin.sock`" + ` in the data folder, and with
-` + "`--admin-listen HOST:PORT`" + ` on a port, to who has the token ([monitoring.md](monitoring.md)). Every server has them, whatever its roles, and ` + "`reckon node --admin-listen`" + `
-has those of the log. A label has a bounded number of values: none names an account, a job or an address. [alerts.yml](alerts.yml) has alerts to begin with.
+Written by ` + "`make generate` from `internal/telemetry/declared.go`" + `; do not edit. Processes serve them in Prometheus' text format at ` + "`/metrics`" + `: on ` + "`admin.sock`" + ` in the data folder, and with
+` + "`--admin-listen HOST:PORT`" + ` on a port, to holders of the token ([monitoring.md](monitoring.md)). Every server has them, in every role; ` + "`reckon node --admin-listen`" + `
+has those of the log. A label's values are bounded in number: none names an account, a job or an address. [alerts.yml](alerts.yml) has alerts to begin with.
 
-A figure that cannot be read, because the log or a database does not answer within 2 s, is left out of the scrape, and ` + "`reckon_collect_failed_total`" + ` counts that.
+A scrape omits figures of a log or database that does not answer within 2 s; ` + "`reckon_collect_failed_total`" + ` counts them.
 
 | metric | type | labels | meaning | served by |
 |---|---|---|---|---|

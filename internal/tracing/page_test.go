@@ -22,9 +22,9 @@ func TestTracesPage(t *testing.T) {
 	var want bytes.Buffer
 	want.WriteString(`# Traces
 
-Written by ` + "`make generate` from `internal/tracing/declared.go`" + `; do not edit. A server exports these spans when it is told of a collector
-([monitoring.md](monitoring.md#traces)); [ADR 49](adr/0049-traces-follow-the-log.md) says why they are as they are. The name of a span, and the values of its attributes but for
-` + "`reckon.request_id` and `reckon.job`" + `, are of bounded number. No span holds an account, an expression, a result, a credential, an address or the text of an error.
+Written by ` + "`make generate` from `internal/tracing/declared.go`" + `; do not edit. A server exports these spans when its environment names a collector
+([monitoring.md](monitoring.md#traces)); reasons are in [ADR 49](adr/0049-traces-follow-the-log.md). Names of spans and values of attributes, except
+` + "`reckon.request_id` and `reckon.job`" + `, are bounded in number. No span holds an account, an expression, a result, a credential, an address or the text of an error.
 
 | span, for example | role | below | attributes | meaning |
 |---|---|---|---|---|

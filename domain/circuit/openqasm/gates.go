@@ -56,7 +56,7 @@ func (e *elaborator) findGate(at int, word string) *gate {
 	return nil
 }
 
-// otherNames are what other tools call gates of the library.
+// otherNames are other tools' names of the library's gates.
 var otherNames = map[string]string{
 	"cnot": "cx", "ccnot": "ccx", "toffoli": "ccx", "fredkin": "cswap", "hadamard": "h", "not": "x", "i": "id",
 	"si": "sdg", "ti": "tdg", "v": "sx", "vi": "sxdg", "phaseshift": "p", "cphaseshift": "cp", "xx": "rxx", "yy": "ryy", "zz": "rzz",
@@ -147,7 +147,7 @@ func (e *elaborator) gateCall(c *gateCall) {
 	}
 }
 
-// delayName is what Qiskit calls a delay in version 2: "delay", and of delays of another length in the same program "delay_" with an id.
+// delayName matches Qiskit's names of delays in version 2: "delay", and of delays of another length in the same program "delay_" with an id.
 var delayName = regexp.MustCompile(`^delay(_[0-9]+)?$`)
 
 // isDelay runs a delay as Qiskit writes it in version 2, where it is a word of no meaning: "opaque delay(param0) q0". As in version 3 it

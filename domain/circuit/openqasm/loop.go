@@ -63,7 +63,7 @@ func (e *elaborator) forLoop(f *forLoop) {
 	})
 }
 
-// valueList is what a for loop runs over.
+// valueList holds the values of a for loop.
 type valueList struct {
 	count int
 	at    func(i int) value

@@ -16,7 +16,7 @@ const (
 	maxSteps = 1_000_000 // statements, expressions and gates visited while a program is unrolled
 )
 
-// Program is what a text means: operations on numbered qubits and classical bits ("slots").
+// Program is the meaning of a text: operations on numbered qubits and classical bits ("slots").
 type Program struct {
 	Version   int // 2 or 3
 	Qubits    int
@@ -33,7 +33,7 @@ type Register struct {
 	First, Size int // slots
 }
 
-// Kind is what an operation does.
+// Kind is the kind of an operation.
 type Kind uint8
 
 // The kinds of operations.

@@ -8,7 +8,7 @@ import (
 
 func itoa(i int) string { return strconv.Itoa(i) }
 
-// symbol is what a name stands for. Exactly one of qubits, bits, gate and value is its meaning.
+// symbol is the meaning of a name. Exactly one of qubits, bits, gate and value is its meaning.
 type symbol struct {
 	kind   symbolKind
 	at     int

@@ -78,7 +78,7 @@ func goMapIn(t reflect.Type) string {
 	return ""
 }
 
-// allocated is how many bytes a fold allocates: the least of several times, since the runtime's own allocations are counted too.
+// allocated is the number of bytes that a fold allocates: the least of several times, since the runtime's own allocations are counted too.
 func allocated[C, S any](d decider.Decider[C, S], history []event.Event) uint64 {
 	var least uint64
 	for round := range 5 {

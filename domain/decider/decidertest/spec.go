@@ -43,7 +43,7 @@ func (s Spec[C, S]) When(command C) Outcome {
 	return o
 }
 
-// Outcome is what the decider decided: events or a refusal.
+// Outcome is the decider's decision: events or a refusal.
 type Outcome struct {
 	t       *testing.T
 	history []event.Event
@@ -75,7 +75,7 @@ func (o Outcome) ThenRefused(want error) {
 	o.report(fmt.Sprintf("wanted a refusal: %v\n", want))
 }
 
-// name is what was given and what was asked, by the events' stored names and the command's type.
+// name is the name of a case: the given events' stored names and the command's type.
 func (o Outcome) name() string {
 	given := "nothing"
 	if len(o.history) > 0 {

@@ -14,7 +14,7 @@ const (
 	plainName = "plain"  // package plain
 )
 
-// KernelAnswer is what one kernel answers of the whole file.
+// KernelAnswer is one kernel's answer to the whole file.
 type KernelAnswer struct {
 	Name   string  `json:"name"`
 	Answer Kernel  `json:"answer"`
@@ -45,7 +45,7 @@ func (r *Report) NotFinished(name, reason string) {
 	r.Refusal = &Refusal{Class: ResourceLimit, Message: fmt.Sprintf("the kernel %s did not finish: %s", name, reason)}
 }
 
-// answerOf is what the fast kernel says, for the list of kernels.
+// answerOf is the fast kernel's answer, for the list of kernels.
 func (j *judge) answerOf(result kernel.Result) (answer Kernel, reason string) {
 	switch {
 	case result.Refusal != nil:

@@ -2,7 +2,7 @@ package export
 
 import "math/big"
 
-// decimalBlock is how many digits are left to math/big, which takes time quadratic in their count.
+// decimalBlock is the number of digits left to math/big, which takes time quadratic in their count.
 const decimalBlock = 1 << 11
 
 // decimal reads a number from its digits, halving until they are few: so that it costs a few multiplications of numbers

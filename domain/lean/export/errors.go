@@ -2,7 +2,7 @@ package export
 
 import "fmt"
 
-// Class is what is wrong with a file that cannot be read.
+// Class is the class of a fault for which a file cannot be read.
 type Class string
 
 // The classes of reading errors.

@@ -282,7 +282,7 @@ type indexMap struct {
 	sparse map[uint64]uint32
 }
 
-// denseSlack is how far an index may exceed twice the number of defined indices and still go to the slice.
+// denseSlack is the distance by which an index may exceed twice the number of defined indices and still go to the slice.
 const denseSlack = 1 << 12
 
 func (m *indexMap) get(i uint64) (uint32, bool) {

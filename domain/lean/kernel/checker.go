@@ -59,7 +59,7 @@ type checker struct {
 	firstRefused *atomic.Int64 // smallest index of a declaration already refused
 }
 
-// foundation is what all checkers of a file share. It is only read once checking starts.
+// foundation is the data that all checkers of a file share. It is only read once checking starts.
 type foundation struct {
 	env   *environment.Environment
 	names *builtin.Names

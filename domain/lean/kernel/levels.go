@@ -409,7 +409,7 @@ func (o *levelOrder) implies(g *guard, alternatives []*guard) bool {
 	return !s.satisfiable()
 }
 
-// zeroness is what is decided about a parameter.
+// zeroness is the decision whether a parameter is zero.
 type zeroness uint8
 
 const (

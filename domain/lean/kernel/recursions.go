@@ -335,7 +335,7 @@ func (s *symbolic) natRecursor() term.Name {
 	return n
 }
 
-// natRecursorArity is how many arguments the recursor of Nat takes, the number last.
+// natRecursorArity is the number of arguments of Nat's recursor, the number last.
 func (s *symbolic) natRecursorArity() (int, bool) {
 	k := s.findConstant(s.natRecursor())
 	if k == nil || k.Recursor == nil || k.Recursor.MajorInductive != s.names.Handle(builtin.Nat) {

@@ -153,7 +153,7 @@ func (k *kernel) emptyList() term.Expr {
 	return k.store.App(k.constant(k.names.listNil, term.Zero), k.constant(k.names.char))
 }
 
-// expandString is what a string literal abbreviates.
+// expandString is the expression that a string literal abbreviates.
 func (k *kernel) expandString(e term.Expr) term.Expr {
 	text := []rune(k.store.StrValue(e))
 	list := k.emptyList()

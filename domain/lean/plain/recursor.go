@@ -17,7 +17,7 @@ type generated struct {
 	info   recursorInfo
 }
 
-// recursors are what addRecursors is made of. For a block with parameters P and types I_d,
+// recursors holds the parts of addRecursors. For a block with parameters P and types I_d,
 //
 //	motive  C_d : (indices) → I_d P indices → Sort u
 //	minor   one for each constructor c of I_d: (fields) → (hypotheses) → C_d result (c P fields), where a recursive field

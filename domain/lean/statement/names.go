@@ -299,7 +299,7 @@ var reserved = map[string]bool{"_": true, "_root_": true, "fun": true, "λ": tru
 // levelWords are the functions of universe levels; they are reserved where levels stand.
 var levelWords = map[string]bool{"max": true, "imax": true}
 
-// reservedSkeletons are what looks like a reserved word.
+// reservedSkeletons are the skeletons of reserved words.
 var reservedSkeletons = func() map[string]string {
 	out := map[string]string{}
 	for _, words := range []map[string]bool{reserved, levelWords} {

@@ -143,7 +143,7 @@ type builtHead struct {
 	ok bool
 }
 
-// headOf is what operator i of the notation stands for, with the type of the left operand where it is left out.
+// headOf is the expression that operator i of the notation stands for, with the type of the left operand where it is left out.
 func (s *session) headOf(i int, types []exprID, left exprID) (exprID, bool) {
 	op := s.notation.operators[i]
 	if op.typed {

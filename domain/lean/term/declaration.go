@@ -17,7 +17,7 @@ func (k DeclarationKind) String() string {
 	return [...]string{"axiom", "definition", "theorem", "opaque", "quotient", "inductive"}[k]
 }
 
-// Hint is how eagerly a definition is unfolded. It steers the search, never the answer.
+// Hint is the eagerness of unfolding a definition. It steers the search, never the answer.
 type Hint uint8
 
 // The hints of a definition, least eager first.
@@ -91,7 +91,7 @@ type Recursor struct {
 	K, Unsafe                                    bool
 }
 
-// Rule is what a recursor does on one constructor: Value is applied to parameters, motives, minor premises and fields.
+// Rule is the rule of a recursor for one constructor: Value is applied to parameters, motives, minor premises and fields.
 type Rule struct {
 	Constructor Name
 	NumFields   uint32

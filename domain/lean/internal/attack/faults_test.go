@@ -188,7 +188,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-var update = flag.Bool("update", false, "write the table of planted faults into docs/kernel.md")
+var update = flag.Bool("update", false, "write the table of planted faults into docs/bench/kernel.md")
 
 // huntWith builds this test binary with a fault and has it hunt.
 func huntWith(t *testing.T, f fault) (found hunted) {
@@ -238,7 +238,7 @@ func huntWith(t *testing.T, f fault) (found hunted) {
 }
 
 const (
-	faultsPage  = "../../../../docs/kernel.md"
+	faultsPage  = "../../../../docs/bench/kernel.md"
 	faultsBegin = "<!-- planted faults: written by PLANTED_FAULTS=100 go test ./domain/lean/internal/attack -run Planted -update -->\n"
 	faultsEnd   = "<!-- end of planted faults -->"
 )
