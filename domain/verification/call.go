@@ -44,6 +44,8 @@ func resolve(input, answer *expression.Expr) (Call, error) {
 		switch {
 		case name == "" && isDerivative(e):
 			name = "Derivative"
+		case name == "" && isApplied(e.Head):
+			name = "Function"
 		case name == "":
 			return call, noHead("the head is not a name")
 		case name == "Set" && len(e.Args) == 2 && e.Args[0].Kind == expression.Symbol:
@@ -150,6 +152,11 @@ func isPlain(e *expression.Expr) bool {
 // isDerivative recognises Derivative[n][f][x].
 func isDerivative(e *expression.Expr) bool {
 	return e.Kind == expression.Call && e.Head.Kind == expression.Call && e.Head.Head.IsCall("Derivative")
+}
+
+// isApplied recognises a pure function, and a function that waits for its last argument, as in Select[EvenQ][list].
+func isApplied(head *expression.Expr) bool {
+	return head.IsCall("Function") || slices.Contains(programHeads, head.HeadName())
 }
 
 // approximableHeads are the calls that N may stand around and another rule than numeric_value checks.
