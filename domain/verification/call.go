@@ -154,9 +154,12 @@ func isDerivative(e *expression.Expr) bool {
 	return e.Kind == expression.Call && e.Head.Kind == expression.Call && e.Head.Head.IsCall("Derivative")
 }
 
-// isApplied recognises a pure function, and a function that waits for its last argument, as in Select[EvenQ][list].
+// isApplied recognises pure functions, functions that wait for their last argument, as in Select[EvenQ][list], compositions and associations.
 func isApplied(head *expression.Expr) bool {
-	return head.IsCall("Function") || slices.Contains(programHeads, head.HeadName())
+	for head.Kind == expression.Call && head.Head.Kind == expression.Call {
+		head = head.Head
+	}
+	return head.Kind == expression.Call && (slices.Contains(programHeads, head.HeadName()) || head.IsCall("Composition") || head.IsCall("RightComposition"))
 }
 
 // approximableHeads are the calls that N may stand around and another rule than numeric_value checks.

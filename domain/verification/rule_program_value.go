@@ -14,7 +14,7 @@ const programSlug = "program_value"
 // lists, associations, texts, whole numbers and statistics, dates, units.
 var programHeads = strings.Fields(`
 	List If Which Switch And Or Not Xor Nand Nor Implies Equivalent Boole TrueQ SameQ UnsameQ Inequality Equal Unequal Less LessEqual Greater GreaterEqual
-	With Module Block Plus Times Power IntegerQ StringQ ListQ AssociationQ NumberQ BooleanQ AtomQ VectorQ MissingQ NumericQ
+	With Module Block Plus Times Power Sqrt Exp IntegerQ StringQ ListQ AssociationQ NumberQ BooleanQ AtomQ VectorQ MissingQ NumericQ
 	Function Map MapApply Apply MapIndexed MapThread Thread Through Fold FoldList Nest NestList NestWhile NestWhileList FixedPoint FixedPointList Array Outer
 	Select SelectFirst AllTrue AnyTrue NoneTrue TakeWhile LengthWhile SortBy ReverseSortBy MaximalBy MinimalBy GroupBy GatherBy CountsBy DeleteDuplicatesBy SplitBy
 	Cases DeleteCases FirstCase Count MemberQ MatchQ FreeQ Position Replace ReplaceAll
@@ -60,12 +60,12 @@ func isProgram(c Call) bool {
 		return false
 	case ownHeads()[c.Head] || hasText(c.Whole):
 		return true
-	case slices.Contains(orderedHeads, c.Head) || c.Head == "Permutations":
+	case slices.Contains(orderedHeads, c.Head) || c.Head == "Permutations" || c.Head == "Subsets":
 		return slices.ContainsFunc(c.Args, func(part *expression.Expr) bool { return !ofIntegers(part) || hasInnerList(part) }) || mentionsOwn(c.Whole)
 	case c.Head == "Table":
-		return len(c.Args) > 0 && mentionsAny(c.Args[0], "List") || slices.ContainsFunc(c.Args, hasInnerList) || mentionsOwn(c.Whole)
+		return len(c.Args) > 0 && mentionsAny(c.Args[0], "List") || slices.ContainsFunc(c.Args, hasInnerList) || slices.ContainsFunc(c.Args[1:], onlyCounts) || mentionsOwn(c.Whole)
 	case isLogical(c.Whole):
-		return mentionsAny(c.Whole, "List") || mentionsOwn(c.Whole)
+		return len(c.Args) > 2 || mentionsAny(c.Whole, "List") || mentionsOwn(c.Whole)
 	case slices.Contains(primality().Declare().Heads, c.Head):
 		return slices.ContainsFunc(c.Args, func(arg *expression.Expr) bool {
 			return !arg.IsCall("List") && makesList(arg) || len(c.Args) > 1 && arg.IsCall("List")
@@ -77,6 +77,11 @@ func isProgram(c Call) bool {
 // hasInnerList reports whether a list is an element of a list.
 func hasInnerList(e *expression.Expr) bool {
 	return slices.ContainsFunc(e.Args, func(part *expression.Expr) bool { return mentionsAny(part, "List") })
+}
+
+// onlyCounts reports whether an iterator has no variable.
+func onlyCounts(iterator *expression.Expr) bool {
+	return !iterator.IsCall("List") || len(iterator.Args) == 1
 }
 
 // makesList reports whether a function of lists, or that answers with a list, stands in an expression.

@@ -23,6 +23,7 @@ from .data import (
     is_association,
     is_list,
     is_number,
+    is_settled,
     number,
     pairs,
     require,
@@ -120,10 +121,15 @@ def _product(factors: Sequence[Value]) -> Value:
         else:
             parts.extend(part[1:] if isinstance(part, tuple) and part[0] == "Times" else [part])
     if constant == 0:
+        require(all(is_settled(part) and not _has_quotient(part) for part in parts), "zero times a number that may be infinite")
         return 0
     parts.sort(key=repr)
     parts = [constant, *parts] if constant != 1 else parts
     return ("Times", *parts) if len(parts) > 1 else parts[0] if parts else 1
+
+
+def _has_quotient(part: Value) -> bool:
+    return isinstance(part, tuple) and ((part[0] == "Power" and not (isinstance(part[2], int) and part[2] > 0)) or any(map(_has_quotient, part[1:])))
 
 
 def power(base: Value, exponent: Value) -> Value:

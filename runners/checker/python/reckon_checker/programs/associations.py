@@ -40,12 +40,14 @@ def lookup(value: Value, key: Value, *otherwise: Value) -> Value:
         return listed([lookup(one, key, *otherwise) for one in elements(value, "Lookup")])
     if is_list(key):
         return listed([lookup(value, one, *otherwise) for one in elements(key, "Lookup")])
+    plain([key], "Lookup")
     missing = otherwise[0] if otherwise else ("Missing", Str("KeyAbsent"), key)
     return content_of(value, "Lookup").get(key, missing)
 
 
 @builtin("KeyExistsQ", 2)
 def key_exists(value: Value, key: Value) -> Value:
+    plain([key], "KeyExistsQ")
     return truth(key in pairs(value, "KeyExistsQ"))
 
 
@@ -83,7 +85,9 @@ def key_select(value: Value, test: Value) -> Value:
 
 
 def _names(value: Value) -> list[Any]:
-    return list(elements(value, "keys")) if is_list(value) else [value]
+    names = list(elements(value, "keys")) if is_list(value) else [value]
+    plain(names, "keys")
+    return names
 
 
 @builtin("KeyTake", 2)

@@ -9,6 +9,7 @@ from typing import Any
 
 from .. import budget
 from ..tree import Real, Refused, undefined
+from . import units
 from .arithmetic import negative, plus, power, quotient, times
 from .data import (
     FALSE,
@@ -28,10 +29,12 @@ from .data import (
     listed,
     number,
     require,
+    settled,
     truth,
     whole,
 )
 from .evaluator import builtin, evaluate, holding, put_in
+from .real_numbers import sign_of_difference
 
 builtin("Plus", 0, None)(plus)
 builtin("Times", 0, None)(times)
@@ -41,6 +44,7 @@ builtin("Divide", 2)(quotient)
 builtin("Subtract", 2)(lambda a, b: plus(a, negative(b)))
 builtin("Sqrt", 1)(lambda a: power(a, Fraction(1, 2)))
 builtin("Rational", 2)(quotient)
+builtin("Exp", 1)(lambda a: power("E", a))
 
 
 def said(value: Value) -> bool:
@@ -135,8 +139,13 @@ def true(value: Value) -> Value:
 
 
 def _orders(value: Value, other: Value) -> int:
-    a, b = exact(value, "an order"), exact(other, "an order")
-    return (a > b) - (a < b)
+    """The sign of a difference of numbers, or of quantities of one dimension."""
+    if has_head(value, "Quantity") and has_head(other, "Quantity"):
+        (value, dimensions), (other, others) = units.in_base(value), units.in_base(other)
+        require(dimensions == others, "an order of quantities")
+    if is_number(value) and is_number(other):
+        return (value > other) - (value < other)
+    return sign_of_difference(value, other)
 
 
 ORDERS: dict[str, Callable[[int], bool]] = {
@@ -149,9 +158,8 @@ ORDERS: dict[str, Callable[[int], bool]] = {
 
 def _ordered(holds: Callable[[int], bool]) -> Callable[..., Value]:
     def check(*values: Value) -> Value:
-        for value in values:
-            exact(value, "an order")
-        return truth(all(holds(_orders(a, b)) for a, b in itertools.pairwise(values)))
+        signs = [_orders(a, b) for a, b in itertools.pairwise(values)]  # each of which must be known
+        return truth(all(map(holds, signs)))
 
     return check
 
@@ -173,6 +181,8 @@ def equal(a: Value, b: Value) -> bool:
         return all(pairs)
     if type(a) is type(b) and a == b:
         return True
+    if has_head(a, "Quantity") and has_head(b, "Quantity"):
+        return _orders(a, b) == 0
     told_apart = (is_number(a) and is_number(b)) or (isinstance(a, Str) and isinstance(b, Str)) or ({a, b} == {TRUE, FALSE})
     require(told_apart, "Equal")
     return False
@@ -331,7 +341,7 @@ KINDS: dict[str, Callable[[Value], bool]] = {
 
 
 def _kind(test: Callable[[Value], bool]) -> Callable[[Value], Value]:
-    return lambda value: truth(test(value))
+    return lambda value: truth(test(settled(value, "the kind of an expression")))
 
 
 for _name, _test in KINDS.items():

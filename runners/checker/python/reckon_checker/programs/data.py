@@ -168,7 +168,7 @@ def pairs(value: Value, what: str) -> dict[Any, Any]:
 def association(content: dict[Any, Any]) -> Value:
     if len(content) > MAX_LENGTH:
         raise Refused("a long association")
-    budget.step(1 + len(content) // 8)
+    plain(list(content), "keys")
     return ("Association", *(("Rule", key, value) for key, value in content.items()))
 
 
@@ -184,6 +184,22 @@ def is_plain(value: Value) -> bool:
     head = value[0]
     known = isinstance(head, str) and (head in ("List", "Rule", "Association", "Missing") or undefined(head))
     return known and all(is_plain(part) for part in value[1:])
+
+
+def is_settled(value: Value) -> bool:
+    """Whether the language leaves a value as it stands here: no function of numbers and no root, which it may work out (Sin[0] is 0)."""
+    if isinstance(value, tuple):
+        if value[0] == "Power":
+            return is_settled(value[1]) and isinstance(value[2], int) and not is_number(value[1])
+        known = isinstance(value[0], str) and (value[0] in ("Plus", "Times", "List", "Rule", "Association", "Missing", "Quantity") or undefined(value[0]))
+        return known and all(is_settled(part) for part in value[1:])
+    return not (isinstance(value, str) and value in NUMERIC_CONSTANTS)
+
+
+def settled(value: Value, what: str) -> Value:
+    """The value, where its kind is known by its form."""
+    require(not (isinstance(value, tuple) and isinstance(value[0], str) and (value[0] in ARITHMETIC or value[0] in STAY)) or is_settled(value), what)
+    return value
 
 
 def plain(values: Sequence[Value], what: str) -> None:

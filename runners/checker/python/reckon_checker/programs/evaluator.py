@@ -13,7 +13,8 @@ from typing import Any
 from .. import budget
 from ..tree import Real, Refused, undefined
 from .arithmetic import is_scalar
-from .data import NUMERIC_CONSTANTS, STAY, Done, Str, Unit, Value, has_head, is_association, listed, pairs, require
+from .data import NUMERIC_CONSTANTS, STAY, Done, Str, Unit, Value, association, has_head, is_association, listed, pairs, plain, require
+from .real_numbers import is_finite, is_number_form
 
 Builtin = Callable[..., Value]
 BUILTINS: dict[str, tuple[int, int | None, Builtin]] = {}
@@ -138,6 +139,7 @@ def apply(function: Value, arguments: Sequence[Value]) -> Value:
 
 
 def _at_key(content: Value, key: Value) -> Value:
+    plain([key], "Key")
     return pairs(content, "Key").get(key, ("Missing", Str("KeyAbsent"), key))
 
 
@@ -154,7 +156,9 @@ def _named(name: str, arguments: Sequence[Value]) -> Value:
     if name in DATA or undefined(name):
         return (name, *arguments)
     if name in STAY and all(is_scalar(argument) for argument in arguments):
-        return (name, *arguments)
+        value = (name, *arguments)
+        require(not is_number_form(value) or is_finite(value), "a pole")
+        return value
     raise Refused(name)
 
 
@@ -174,7 +178,7 @@ def make_association(*rules: Value) -> Value:
     for rule in [inner for part in rules for inner in (part[1:] if has_head(part, "List", "Association") else (part,))]:
         require(has_head(rule, "Rule") and len(rule) == 3, "Association")
         content[rule[1]] = rule[2]
-    return ("Association", *(("Rule", key, value) for key, value in content.items()))
+    return association(content)
 
 
 # Pure functions.
@@ -218,24 +222,41 @@ def _slot(place: Any, arguments: Sequence[Value]) -> Value:
     return arguments[place - 1]
 
 
-SCOPES = frozenset("With Module Block Table Sum Product Do Array".split())
+ITERATING = frozenset(("Table", "Sum", "Product"))
+SCOPES = frozenset(("With", "Module", "Block"))
 
 
 def put_in(node: Any, values: dict[str, Value]) -> Any:
-    """What is to be evaluated with values for symbols, which a scope in it must not bind again."""
+    """What is to be evaluated with values for symbols. Parameters of pure functions and variables of iterators in it are their own;
+    other scopes, and rules, must not bind the same names again."""
     if isinstance(node, str):
         return Done(values[node]) if node in values else node
     if not isinstance(node, tuple):
         return node
     budget.step()
-    if (node[0] == "Function" and len(node) == 3) or node[0] in ("Pattern", "RuleDelayed", "Rule", "Condition"):
-        names = set(_symbols(node[1]))
-        require(not names & values.keys() or (node[0] == "Rule" and not _symbols_of_patterns(node[1]) & values.keys()), "a name that is bound twice")
-    if node[0] in SCOPES:
-        bound = {part[1] for part in node[2:] if has_head(part, "List") and len(part) > 1 and isinstance(part[1], str)}
-        bound |= set(_symbols(node[1])) if node[0] in ("With", "Module", "Block") else set()
+    if node[0] == "Function" and len(node) == 3:
+        names = _symbols(node[1])
+        return ("Function", node[1], put_in(node[2], {name: value for name, value in values.items() if name not in names}))
+    if node[0] in ITERATING and len(node) > 2:
+        return _put_in_iterators(node, values)
+    if node[0] in ("Pattern", "RuleDelayed", "Rule", "Condition"):
+        bound = _symbols_of_patterns(node[1]) if node[0] == "Rule" else set(_symbols(node[1]))
         require(not bound & values.keys(), "a name that is bound twice")
+    if node[0] in SCOPES:
+        require(not set(_symbols(node[1])) & values.keys(), "a name that is bound twice")
     return tuple(put_in(part, values) for part in node)
+
+
+def _put_in_iterators(node: tuple[Any, ...], values: dict[str, Value]) -> Any:
+    """The bounds of an iterator know the variables of those before it, the body knows all."""
+    iterators = []
+    for one in node[2:]:
+        if has_head(one, "List") and len(one) > 2 and isinstance(one[1], str):
+            iterators.append((*one[:2], *(put_in(part, values) for part in one[2:])))
+            values = {name: value for name, value in values.items() if name != one[1]}
+        else:
+            iterators.append(put_in(one, values))
+    return (node[0], put_in(node[1], values), *iterators)
 
 
 def _symbols(node: Any) -> list[str]:

@@ -12,7 +12,7 @@ from flint import fmpz
 
 from .. import budget
 from .arithmetic import plus, power, quotient, times
-from .data import MAX_LENGTH, MAX_WIDE, Str, Value, elements, exact, has_head, is_list, listed, number, require, string, text, truth, whole
+from .data import MAX_LENGTH, MAX_WIDE, Str, Value, elements, exact, has_head, is_list, listed, number, require, settled, string, text, truth, whole
 from .evaluator import builtin
 
 MAX_PRIME_BITS = 64  # of numbers whose primality is proved at once
@@ -79,8 +79,8 @@ def coprime(a: Value, b: Value) -> Value:
     return truth(math.gcd(*_integers((a, b), "CoprimeQ")) == 1)
 
 
-listable("EvenQ", 1)(lambda value: truth(isinstance(value, int) and value % 2 == 0))
-listable("OddQ", 1)(lambda value: truth(isinstance(value, int) and value % 2 == 1))
+listable("EvenQ", 1)(lambda value: truth(isinstance(settled(value, "EvenQ"), int) and value % 2 == 0))
+listable("OddQ", 1)(lambda value: truth(isinstance(settled(value, "OddQ"), int) and value % 2 == 1))
 
 
 def is_prime(value: int) -> bool:

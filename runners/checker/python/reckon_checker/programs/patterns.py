@@ -11,7 +11,7 @@ from typing import Any
 
 from .. import budget
 from ..tree import Real, Refused, undefined
-from .data import ARITHMETIC, FALSE, STAY, TRUE, Str, Value, elements, has_head, is_association, is_list, is_plain, listed, require, truth, whole
+from .data import ARITHMETIC, FALSE, STAY, TRUE, Str, Value, elements, has_head, is_association, is_list, is_plain, listed, require, settled, truth, whole
 from .evaluator import apply, builtin, evaluate, holding, put_in
 
 OF_PATTERNS = frozenset("Blank BlankSequence BlankNullSequence Pattern PatternTest Condition Alternatives Except Repeated".split())
@@ -107,7 +107,7 @@ def _has_head_of(form: tuple[Any, ...], value: Value) -> bool:
     if len(form) == 1:
         return True
     require(form[1] in (*HEADS_OF_ATOMS.values(), "List", "Association", "Rule") or undefined(form[1]), "Blank")
-    if isinstance(value, tuple) and (value[0] in ARITHMETIC or value[0] in STAY):
+    if isinstance(settled(value, "the head of an expression"), tuple) and value[0] in ARITHMETIC:
         return False
     return bool(head_of(value) == form[1])
 
@@ -168,9 +168,10 @@ def _named(form: Value) -> bool:
 def _same(form: Value, value: Value) -> bool:
     if isinstance(form, int | Str) or (isinstance(form, str) and is_plain(form)):
         require(not isinstance(value, Real) or not isinstance(form, int), "a decimal")
+        settled(value, "an expression against a pattern")
         return type(form) is type(value) and form == value
     require(is_plain(form), "an expression as a pattern")
-    if isinstance(value, tuple) and isinstance(value[0], str) and (value[0] in ARITHMETIC or value[0] in STAY):
+    if isinstance(settled(value, "an expression against a pattern"), tuple) and isinstance(value[0], str) and value[0] in ARITHMETIC:
         return False
     require(is_plain(value), "an expression against a pattern")
     return bool(form == value)
@@ -216,13 +217,14 @@ def _without_functions(value: Value) -> bool:
 
 
 def _everywhere(rules: Sequence[tuple[Any, ...]], value: Value) -> Any:
-    found = replaced(rules, value) if not isinstance(value, Real) else None
+    arithmetic = isinstance(value, tuple) and isinstance(value[0], str) and (value[0] in ARITHMETIC or value[0] in STAY)
+    found = replaced(rules, value) if not isinstance(value, Real) and not arithmetic else None
     if found is not None:
         return found
     if not isinstance(value, tuple):
         return value
     require(not is_association(value), "rules in an association")
-    head = value[0] if value[0] in ARITHMETIC or value[0] in STAY else _everywhere(rules, value[0])
+    head = value[0] if arithmetic else _everywhere(rules, value[0])
     return (head, *(_everywhere(rules, part) for part in value[1:]))
 
 
