@@ -2,7 +2,6 @@ package verification
 
 import (
 	"math/rand/v2"
-	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -34,18 +33,12 @@ func TestPrograms(t *testing.T) {
 	t.Log(total)
 }
 
-// engineErrors are programs that the engine answers wrongly, by a pattern of the program, with the reason.
-var engineErrors = []struct {
-	program *regexp.Regexp
-	why     string
-}{}
-
-// Programs of a seed: the engine's answers are not refuted, but where it is known to be wrong, and changed ones are not verified.
+// Programs of a seed: the engine's answers are not refuted, and changed ones are not verified.
 func TestProgramsAgainstEngine(t *testing.T) {
 	t.Parallel()
 	e := enginetest.Start(t, engine.Options{})
 	c := checkertest.Start(t, checker.Options{Idle: 1})
-	verified, refuted, changed := 0, 0, 0
+	verified, changed := 0, 0
 	for i := range sweep.Size(t, "RECKON_PROGRAMS", 150, 4000) {
 		chance := rand.New(rand.NewPCG(38, uint64(i)))
 		program := Program(chance)
@@ -61,10 +54,7 @@ func TestProgramsAgainstEngine(t *testing.T) {
 		case verification.VerdictVerified:
 			verified++
 		case verification.VerdictRefuted:
-			refuted++
-			if !knownEngineError(program) {
-				t.Errorf("program %d: the engine's answer is refuted by %s: %s\n%s\n%s", i, result.Method, result.Residual, program, answered.InputForm)
-			}
+			t.Errorf("program %d: the engine's answer is refuted by %s: %s\n%s\n%s", i, result.Method, result.Residual, program, answered.InputForm)
 			continue
 		default:
 			continue
@@ -78,19 +68,10 @@ func TestProgramsAgainstEngine(t *testing.T) {
 			t.Errorf("program %d: WRONG VERIFIED by %s\n%s\n%s", i, result.Method, program, wrong.Source())
 		}
 	}
-	t.Logf("%d answers verified, %d refuted, %d changed", verified, refuted, changed)
+	t.Logf("%d answers verified, %d changed", verified, changed)
 	if verified == 0 || changed == 0 {
 		t.Error("nothing was compared")
 	}
-}
-
-func knownEngineError(program string) bool {
-	for _, one := range engineErrors {
-		if one.program.MatchString(program) {
-			return true
-		}
-	}
-	return false
 }
 
 // nearMiss is the answer with one number, text or truth value in it changed, or an element of a list more or less; false where there is none.
