@@ -44,6 +44,8 @@ func resolve(input, answer *expression.Expr) (Call, error) {
 		switch {
 		case name == "" && isDerivative(e):
 			name = "Derivative"
+		case name == "" && isApplied(e.Head):
+			name = "Function"
 		case name == "":
 			return call, noHead("the head is not a name")
 		case name == "Set" && len(e.Args) == 2 && e.Args[0].Kind == expression.Symbol:
@@ -150,6 +152,14 @@ func isPlain(e *expression.Expr) bool {
 // isDerivative recognises Derivative[n][f][x].
 func isDerivative(e *expression.Expr) bool {
 	return e.Kind == expression.Call && e.Head.Kind == expression.Call && e.Head.Head.IsCall("Derivative")
+}
+
+// isApplied recognises pure functions, functions that wait for their last argument, as in Select[EvenQ][list], compositions and associations.
+func isApplied(head *expression.Expr) bool {
+	for head.Kind == expression.Call && head.Head.Kind == expression.Call {
+		head = head.Head
+	}
+	return head.Kind == expression.Call && (slices.Contains(programHeads, head.HeadName()) || head.IsCall("Composition") || head.IsCall("RightComposition"))
 }
 
 // approximableHeads are the calls that N may stand around and another rule than numeric_value checks.

@@ -121,25 +121,37 @@ func Derive(input, answer *expression.Expr) (Plan, error) {
 	if rule == nil {
 		return Plan{}, noHead("no rule covers " + call.Head)
 	}
-	if err := requireForm(call, rule.Declare().Slug); err != nil {
-		return Plan{}, err
-	}
 	if err := requireValues(call); err != nil {
 		return Plan{}, err
 	}
-	task, isText := textTask(call, input)
-	if !isText {
-		if err := requireUsable(call, rule.Declare().Slug); err != nil {
-			return Plan{}, err
-		}
-		if task, err = rule.derive(call); err != nil {
-			return Plan{}, err
-		}
+	task, err := taskOf(rule, call, input)
+	if err != nil {
+		return Plan{}, err
 	}
 	return Plan{
 		Slug: rule.Declare().Slug, Basis: rule.basis(), Check: task.Check.Source(), Task: task,
 		rule: rule, input: input,
 	}, nil
+}
+
+// taskOf is the work order of a rule, for a form of call that it reads and an answer of the form that its function answers with.
+func taskOf(rule Rule, call Call, input *expression.Expr) (Task, error) {
+	if rule.Declare().Slug == programSlug {
+		return rule.derive(call) // forms, options, texts and units are the checker's to read, which refuses those that it does not know
+	}
+	if !input.FreeOf(expression.Sym("Quantity")) {
+		return Task{}, noShape("units of measure are not checked")
+	}
+	if err := requireForm(call, rule.Declare().Slug); err != nil {
+		return Task{}, err
+	}
+	if task, ok := textTask(call, input); ok {
+		return task, nil
+	}
+	if err := requireUsable(call, rule.Declare().Slug); err != nil {
+		return Task{}, err
+	}
+	return rule.derive(call)
 }
 
 // admit refuses what is too large or must not be looked at, before anything recursive is done with it.
@@ -160,9 +172,6 @@ func admit(input, answer *expression.Expr) error {
 		if refusal := expression.Denied(e, notPermitted()); refusal != nil {
 			return &NoPlanError{ReasonNotPermitted, refusal.Name + " reaches outside the expression"}
 		}
-	}
-	if !input.FreeOf(expression.Sym("Quantity")) {
-		return noShape("units of measure are not checked")
 	}
 	return nil
 }

@@ -3,8 +3,11 @@ package verification
 import "slices"
 
 // Rules lists every rule. Where two cover one head, the form of the call decides, which each rule
-// declares; no call fits two. Rules of proofs, which take no call, stand last.
-func Rules() []Rule {
+// declares; no call fits two, but that programs go before. Rules of proofs take no call.
+func Rules() []Rule { return append(rulesOfMathematics(), programValue()) }
+
+// rulesOfMathematics are all but that of programs.
+func rulesOfMathematics() []Rule {
 	rules := []Rule{
 		integrateResidual(),
 		solveResidual(),
@@ -41,9 +44,9 @@ func Rules() []Rule {
 	return rules
 }
 
-// ruleFor picks the rule of a call: by its head, and by its form where a head has several rules.
+// ruleFor picks the rule of a call: by its head, and by its form where a head has several rules. A program is one whatever its head.
 func ruleFor(call Call) Rule {
-	for _, rule := range Rules() {
+	for _, rule := range append([]Rule{programValue()}, rulesOfMathematics()...) {
 		if slices.Contains(rule.Declare().Heads, call.Head) && rule.appliesTo(call) {
 			return rule
 		}

@@ -14,7 +14,7 @@ import (
 	"reckon/runners/engine"
 )
 
-//go:embed python/reckon_checker/*.py python/reckon_checker/rules/*.py
+//go:embed python/reckon_checker/*.py python/reckon_checker/rules/*.py python/reckon_checker/programs/*.py
 var sources embed.FS
 
 // Options of a Checker. Zero values are the defaults.

@@ -11,7 +11,7 @@ import (
 	"strings"
 )
 
-//go:embed testdata/*.txt testdata/forms/*.txt testdata/independent/*.txt testdata/classes/*.txt testdata/stranger/*.txt testdata/proofs/*.txt
+//go:embed testdata/*.txt testdata/forms/*.txt testdata/independent/*.txt testdata/classes/*.txt testdata/stranger/*.txt testdata/proofs/*.txt testdata/programs/*.txt
 var files embed.FS
 
 // Pair is one answer of the battery.
@@ -40,6 +40,9 @@ func Blind() ([]Pair, error) { return load("testdata/classes/blind_searches.txt"
 
 // Proofs reads, for each rule of proofs, what it must verify and what it must not, be it wrong or only not shown to be right.
 func Proofs() ([]Pair, error) { return load("testdata/proofs/*.txt") }
+
+// Programs reads what the functions of program_value come to, from the reference (domain/reference/data) and by hand, and answers that are not it.
+func Programs() ([]Pair, error) { return load("testdata/programs/*.txt") }
 
 // Stranger reads the pairs of a third hand, made to mislead and written without a look at the rules.
 func Stranger() ([]Pair, error) { return load("testdata/stranger/*.txt") }

@@ -50,6 +50,37 @@ func TestEveryProofHasNearMisses(t *testing.T) {
 	}
 }
 
+// TestEveryProgramHeadHasPairs: each function of program_value stands in a question with a right and with a wrong answer.
+func TestEveryProgramHeadHasPairs(t *testing.T) {
+	pairs, err := Programs()
+	if err != nil {
+		t.Fatal(err)
+	}
+	right, wrong := map[string]bool{}, map[string]bool{}
+	for _, pair := range pairs {
+		input, err := expression.Parse(pair.Input)
+		if err != nil {
+			t.Fatal(pair.Input, err)
+		}
+		input.Walk(func(n *expression.Expr) bool {
+			if n.Kind == expression.Symbol {
+				right[n.Text], wrong[n.Text] = right[n.Text] || pair.Right, wrong[n.Text] || !pair.Right
+			}
+			return true
+		})
+	}
+	for _, rule := range verification.Rules() {
+		if rule.Declare().Slug != "program_value" {
+			continue
+		}
+		for _, head := range rule.Declare().Heads {
+			if !right[head] || !wrong[head] {
+				t.Errorf("%s: a right answer %t, a wrong one %t", head, right[head], wrong[head])
+			}
+		}
+	}
+}
+
 // TestEveryRuleHasPairs: each rule takes at least one right and one wrong answer of the lists that the tests of this package
 // have checked. Which rule takes a pair is what Derive says: most lists name a topic, not a rule.
 func TestEveryRuleHasPairs(t *testing.T) {
@@ -61,7 +92,7 @@ func TestEveryRuleHasPairs(t *testing.T) {
 		}
 		counts[rule.Declare().Slug] = &count{}
 	}
-	for name, list := range map[string]func() ([]Pair, error){"battery": Battery, "forms": Forms, "independent": Independent, "classes": Classes, "stranger": Stranger} {
+	for name, list := range map[string]func() ([]Pair, error){"battery": Battery, "forms": Forms, "independent": Independent, "classes": Classes, "stranger": Stranger, "programs": Programs} {
 		pairs, err := list()
 		if err != nil {
 			t.Fatal(err)

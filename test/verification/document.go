@@ -70,8 +70,8 @@ their symbols are assumed real, or where both are made of orders of first degree
 changes no verdict. A decimal answer is verified where 53 bits hold every
 decimal as it is written (1.5, not 0.1) and it is exactly right; identities, antiderivatives and differential equations also where it is
 exactly right in both readings of a decimal, the number that is written and the double next to it; solutions of polynomial equations and eigenvalues also where the decimals are the
-exact ones rounded to 53 bits or, with more digits than these hold, to the digits they show, and the residual says so. A text is no value: such an
-answer is refuted. An answer or a question that holds a function which the checker does not know (Hold, Module, Part, Which, Apply) is inconclusive. Symbols that a session has given a value, and units of measure, are not checked.
+exact ones rounded to 53 bits or, with more digits than these hold, to the digits they show, and the residual says so. Where the question holds no text and is no program, a text is no value: such an
+answer is refuted. An answer or a question that holds a function which the checker does not know (Hold, and for all rules but program_value Module, Part, Which, Apply) is inconclusive. Symbols that a session has given a value are not checked.
 
 # The rules
 `

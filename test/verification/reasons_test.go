@@ -18,8 +18,10 @@ func TestReasons(t *testing.T) {
 		steps               verification.Steps
 	}{
 		{"a sampled route agrees", "Integrate[Log[x]^2/(1 + x^2), {x, 0, Infinity}]", "Pi^3/8", verification.ReasonCrossCheckAgrees, checkSteps},
-		{"no rule for the head", "StringLength[x]", "3", verification.ReasonNoHead, checkSteps},
+		{"no rule for the head", "Plot[x, {x, 0, 1}]", "3", verification.ReasonNoHead, checkSteps},
+		{"a text that is none", "StringLength[x]", "3", verification.ReasonNoShape, checkSteps},
 		{"an atom", "x", "x", verification.ReasonNoHead, checkSteps},
+		{"a program given back", "Map[EvenQ, {1, 2}]", "Map[EvenQ, {1, 2}]", verification.ReasonAnswerNotUsable, checkSteps},
 		{"several expressions", "a = 2; Solve[x^2 == a, x]", "{{x -> 1}}", verification.ReasonNoShape, checkSteps},
 		{"units of measure", "Solve[x == 2 Quantity[3, \"Meters\"], x]", "{{x -> 6}}", verification.ReasonNoShape, checkSteps},
 		{"a function the checker does not know", "Simplify[MathieuC[1, 2, x] + 0]", "2 x", verification.ReasonNoShape, checkSteps},

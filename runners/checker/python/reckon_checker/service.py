@@ -34,6 +34,7 @@ from .rules import (
     numeric_value,
     optima,
     polynomial_parts,
+    programs,
     quantified,
     series,
     solutions,
@@ -72,6 +73,9 @@ SAMPLED: dict[str, Callable[[dict[str, Any], int], Sampled]] = {
     "quantified": quantified.check,
 }
 
+# The kind whose functions have an evaluator of their own: what it leaves are claims for identities.
+PROGRAM = "program"
+
 # Kinds that look at symbolic ends of sums at natural numbers only.
 OF_NATURAL_ENDS = frozenset(("identities", "identities_sampled", "antiderivative", "sum"))
 
@@ -105,6 +109,11 @@ def check(task: dict[str, Any]) -> dict[str, Any]:
     seed = int.from_bytes(hashlib.sha256(json.dumps(task, sort_keys=True).encode()).digest()[:8], "big")
     try:
         task = decoded(task)
+        if task["kind"] == PROGRAM:
+            found = programs.check(task, seed)
+            if not isinstance(found, list):
+                return as_reply(found)
+            task = {"kind": "identities", "claims": found}
         vocabulary.require_known(task)
         stand_ins.begin(task)
         task = explicit.written_out(extrema.of_numbers(task))

@@ -57,6 +57,13 @@ TASKS: list[dict[str, Any]] = [
         "answer": tree(["Equal", "x", ["Power", "y", 2]]),
     },
     {"kind": "quantified", "left": tree(["ForAll", "x", ["Greater", ["Plus", X2, "a"], 0]]), "right": tree(["Greater", "a", 0]), "domain": "Reals"},
+    {"kind": "program", "program": tree(["Map", ["Function", ["Power", ["Slot", 1], 2]], ["List", 1, 2]]), "answer": tree(["List", 1, 4])},
+    {"kind": "program", "program": tree(["StringReplace", {"t": "abc"}, ["Rule", {"t": "b"}, {"t": "x"}]]), "answer": tree({"t": "axc"})},
+    {
+        "kind": "program",
+        "program": tree(["UnitConvert", ["Quantity", 1, {"t": "Miles"}], {"t": "Meters"}]),
+        "answer": tree(["Quantity", 1609, {"t": "Meters"}]),
+    },
     {"kind": "text", "part": {"tree": {"t": "1"}}},
     {"kind": "modular_matrix", "what": "determinant", "matrix": tree(["List", ["List", 1, 2], ["List", 3, 4]]), "answer": tree(3), "modulus": tree(5)},
     {"kind": "factors", "number": tree(2**67 - 1), "pairs": [[tree(193707721), tree(1)], [tree(761838257287), tree(1)]]},
