@@ -76,11 +76,11 @@ func (c *outcomeCheck) take(it *Item) {
 }
 
 func (c *outcomeCheck) ended(it *Item, status job.Status, o job.Outcome) {
-	state, known := c.jobs.jobs[o.JobID]
-	if !known {
+	state := c.jobs.job(o.JobID)
+	if state == nil {
 		return // legality has reported it
 	}
-	s := state.state.Queued
+	s := state.Queued
 	streams := map[string]bool{}
 	if s.RunID != 0 {
 		streams[fmt.Sprintf("run-%d", s.RunID)] = true

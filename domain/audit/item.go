@@ -38,8 +38,10 @@ type Item struct {
 	Created        time.Time // Stored.Created
 	id             eventID   // zero: it is no UUID
 	digest         [sha256.Size]byte
-	named          named  // of a migration's events
-	published      string // hash of name, version and data of an event that jobs publish
+	declared       event.Type    // of Event
+	address        event.Address // of Event
+	named          named         // of a migration's events
+	published      string        // hash of name, version and data of an event that jobs publish
 	problems       []problem
 	texts          texts
 	noExport       bool // the export of a proof job was not looked at

@@ -88,7 +88,7 @@ func (u *Usage) Take(it *Item) {
 	if e, ok := it.Event.(account.Registered); ok && e.Account == u.account {
 		u.known = true
 	}
-	if !u.owns(it.Recorded) {
+	if !u.owns(it) {
 		return
 	}
 	used, day := usedBy(it.Recorded)
@@ -105,15 +105,15 @@ func (u *Usage) Take(it *Item) {
 }
 
 // owns tells whether an event is the account's: it names the account, or it names none and its stream has an earlier one that does.
-func (u *Usage) owns(r event.Recorded) bool {
-	if r.Event == nil {
+func (u *Usage) owns(it *Item) bool {
+	if it.Event == nil {
 		return false
 	}
-	_, account := addressOf(r.Event)
+	account := it.address.Account
 	if account == u.account {
-		u.streams[r.Stream] = true
+		u.streams[it.Stream] = true
 	}
-	return account == u.account || account == "" && u.streams[r.Stream]
+	return account == u.account || account == "" && u.streams[it.Stream]
 }
 
 // usedBy is what one event stands for, and the day: that of its command, or of the slots.
