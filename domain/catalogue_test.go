@@ -82,7 +82,7 @@ func same(t *testing.T, catalogue event.Catalogue, got event.Event, stored []byt
 // TestEveryEventTypeIsDescribed: the audit, the usage of accounts and the documentation know of an event what its type says.
 func TestEveryEventTypeIsDescribed(t *testing.T) {
 	for name, declared := range domain.Catalogue() {
-		if declared.Address == nil || declared.NewPast == nil || declared.Given == nil || declared.Begins == nil {
+		if declared.Facts == nil {
 			t.Errorf("%s: declare it with decider.On, or decider.Undecided where nothing decides on its stream", name)
 			continue
 		}

@@ -112,7 +112,7 @@ func (c *accountCheck) take(it *Item) {
 		s.closed, s.closing = it.Metadata.At, placeOf(it)
 		return
 	}
-	if !it.declared.Begins(it.Event) {
+	if !it.facts.Begins(it.Event) {
 		return
 	}
 	s := c.known(it, it.address.Account)

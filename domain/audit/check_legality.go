@@ -38,7 +38,7 @@ func (c *legalCheck) take(it *Item) {
 	c.count(it)
 	h := c.streams[it.Stream]
 	if h == nil {
-		h = &history{past: it.declared.NewPast()}
+		h = &history{past: it.facts.NewPast()}
 		c.streams[it.Stream] = h
 	}
 	if h.account == "" {

@@ -42,7 +42,7 @@ func (c *timeCheck) take(it *Item) {
 	if it.Event == nil {
 		return
 	}
-	given := it.declared.Given(it.Event)
+	given := it.facts.Given(it.Event)
 	if now := event.Timestamp(it.Metadata.At); given.Field != "" && given.Value != now {
 		c.p.found(checkTimes, KindTime, it.Recorded, given.Field+" "+now+", when the command was given", shown(given.Value))
 	}

@@ -38,7 +38,7 @@ type Item struct {
 	Created        time.Time // Stored.Created
 	id             eventID   // zero: it is no UUID
 	digest         [sha256.Size]byte
-	declared       event.Type    // of Event
+	facts          *event.Facts  // of Event's type
 	address        event.Address // of Event
 	named          named         // of a migration's events
 	published      string        // hash of name, version and data of an event that jobs publish
@@ -123,9 +123,6 @@ func (r Reader) load(ctx context.Context, it *Item) error {
 		}
 		return err
 	}
-	ended := func(o job.Outcome) error {
-		return errors.Join(text(&it.texts.output, o.Output), text(&it.texts.result, o.Result))
-	}
 	switch e := it.Event.(type) {
 	case run.Evaluated:
 		var stdout event.Text
@@ -139,28 +136,22 @@ func (r Reader) load(ctx context.Context, it *Item) error {
 		return err
 	case run.Sealed:
 		return text(&it.texts.canonical, e.Canonical)
-	case run.TimedOut:
-		return text(nil, e.Expression)
-	case run.Failed:
-		return text(nil, e.Expression)
 	case job.WasQueued:
 		if err := text(&it.texts.payload, e.Payload); err != nil || e.CertificateID == "" {
 			return err
 		}
 		return r.loadExport(ctx, it)
-	case job.HasSucceeded:
-		return ended(e.Outcome)
-	case job.HasFailed:
-		return ended(e.Outcome)
-	case job.HasTimedOut:
-		return ended(e.Outcome)
 	case upload.Stored:
 		_, err := r.loadBlob(ctx, it, e.Blob)
 		return err
 	case certificate.Issued:
 		return r.loadFindings(ctx, it, e)
 	}
-	return nil
+	if end, ends := job.EndOf(it.Event); ends {
+		return errors.Join(text(&it.texts.output, end.Output), text(&it.texts.result, end.Result))
+	}
+	subject, _ := run.SubjectOf(it.Event) // without an answer
+	return text(nil, subject.Expression)
 }
 
 // loadExport looks at the export of a proof job, which its payload names. One that was sent with the submission stands in no upload.

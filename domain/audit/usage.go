@@ -143,14 +143,10 @@ func usedBy(r event.Recorded) (d UsageDay, day string) {
 		d, day = UsageDay{Refunds: 1}, r.Stream[max(0, len(r.Stream)-len(time.DateOnly)):] // slots-<account>-<day>
 	case upload.Stored:
 		d = UsageDay{Uploads: 1, UploadBytes: e.Blob.Bytes, BlobBytes: e.Blob.Bytes}
-	case job.HasSucceeded:
-		d = UsageDay{Jobs: 1, BlobBytes: blobBytes(e.Output, e.Result)}
-	case job.HasFailed:
-		d = UsageDay{Jobs: 1, BlobBytes: blobBytes(e.Output, e.Result)}
-	case job.HasTimedOut:
-		d = UsageDay{Jobs: 1, BlobBytes: blobBytes(e.Output, e.Result)}
-	case job.WasCancelled, job.WasLost:
-		d = UsageDay{Jobs: 1}
+	default:
+		if end, ends := job.EndOf(e); ends {
+			d = UsageDay{Jobs: 1, BlobBytes: blobBytes(end.Output, end.Result)}
+		}
 	}
 	return d, day
 }

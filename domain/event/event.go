@@ -21,7 +21,7 @@ type Type struct {
 	Name    string
 	Version int
 	Sample  Event
-	Facts
+	*Facts           // nil: of a type that Of declares
 	upcasts []Upcast // upcasts[i] turns version i+1 into version i+2
 	decode  func([]byte, Unmarshal) (Event, error)
 }
@@ -74,6 +74,9 @@ func (c Catalogue) Names() []string {
 func (c Catalogue) Free() map[string]string {
 	fields := map[string]string{}
 	for name, t := range c {
+		if t.Facts == nil {
+			continue
+		}
 		for path, reason := range t.Free {
 			fields[name+"."+path] = reason
 		}

@@ -70,10 +70,10 @@ func (u Upcast) describe(t *Type) { t.upcasts, t.Version = append(t.upcasts, u),
 // Describe declares the event type E by its golden example, with its facts. Its version is one more than the number of upcasts.
 func Describe[E Event](sample E, address func(E) Address, newPast func() Past, facts ...Fact) Type {
 	t := Of(sample)
-	t.Address = func(e Event) Address { return address(e.(E)) }
-	t.NewPast = newPast
-	t.Given = func(Event) Reading { return Reading{} }
-	t.Begins = func(Event) bool { return false }
+	t.Facts = &Facts{
+		Address: func(e Event) Address { return address(e.(E)) }, NewPast: newPast,
+		Given: func(Event) Reading { return Reading{} }, Begins: func(Event) bool { return false },
+	}
 	for _, f := range facts {
 		f.describe(&t)
 	}

@@ -107,6 +107,29 @@ type (
 	HasTimedOut struct{ Outcome }
 )
 
+// End is how a job ended. The outcome of one that was cancelled or lost has the job and the time only.
+type End struct {
+	Status Status
+	Outcome
+}
+
+// EndOf is what an event that ends a job says; false for any other event.
+func EndOf(e event.Event) (end End, ends bool) {
+	switch e := e.(type) {
+	case HasSucceeded:
+		return End{Succeeded, e.Outcome}, true
+	case HasFailed:
+		return End{Failed, e.Outcome}, true
+	case HasTimedOut:
+		return End{TimedOut, e.Outcome}, true
+	case WasCancelled:
+		return End{Cancelled, Outcome{JobID: e.JobID, FinishedAt: e.FinishedAt}}, true
+	case WasLost:
+		return End{Lost, Outcome{JobID: e.JobID, FinishedAt: e.FinishedAt}}, true
+	}
+	return End{}, false
+}
+
 // WasCancelled ends a job on request. Early means that no runner had ever
 // tried it: its slot is refunded.
 type WasCancelled struct {
