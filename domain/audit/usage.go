@@ -93,6 +93,11 @@ func (u *Usage) Take(it *Item) {
 	}
 	used, day := usedBy(it.Recorded)
 	used.LogBytes = int64(it.DataBytes)
+	for _, t := range event.Texts(it.Event) {
+		if t.Blob != nil {
+			used.BlobBytes += t.Blob.Bytes
+		}
+	}
 	if day < u.from || u.to != "" && day >= u.to {
 		return
 	}
@@ -121,41 +126,26 @@ func usedBy(r event.Recorded) (d UsageDay, day string) {
 	day = r.Metadata.At.UTC().Format(time.DateOnly)
 	switch e := r.Event.(type) {
 	case run.Evaluated:
-		d = UsageDay{Evaluations: 1, EngineMS: e.ExecutionMS, BlobBytes: blobBytes(e.Expression, e.Answer, e.InputForm)}
-		if e.Stdout != nil {
-			d.BlobBytes += blobBytes(*e.Stdout)
-		}
-		if e.Plot != nil {
-			d.BlobBytes += e.Plot.Bytes
-		}
+		d = UsageDay{Evaluations: 1, EngineMS: e.ExecutionMS}
 		if e.Check != nil {
 			d.Checks, d.CheckMS = 1, e.Check.ElapsedMS
 		}
 	case run.TimedOut:
-		d = UsageDay{Evaluations: 1, EngineMS: e.BudgetMS, BlobBytes: blobBytes(e.Expression)}
+		d = UsageDay{Evaluations: 1, EngineMS: e.BudgetMS}
 	case run.Failed:
-		d = UsageDay{Evaluations: 1, EngineMS: e.ExecutionMS, BlobBytes: blobBytes(e.Expression)}
+		d = UsageDay{Evaluations: 1, EngineMS: e.ExecutionMS}
 	case run.Verified:
 		d = UsageDay{Checks: 1, CheckMS: e.ElapsedMS}
 	case slots.Spent:
-		d, day = UsageDay{Slots: 1, BlobBytes: blobBytes(e.Submission.Payload)}, e.Day
+		d, day = UsageDay{Slots: 1}, e.Day
 	case slots.Refunded:
 		d, day = UsageDay{Refunds: 1}, r.Stream[max(0, len(r.Stream)-len(time.DateOnly)):] // slots-<account>-<day>
 	case upload.Stored:
-		d = UsageDay{Uploads: 1, UploadBytes: e.Blob.Bytes, BlobBytes: e.Blob.Bytes}
+		d = UsageDay{Uploads: 1, UploadBytes: e.Blob.Bytes}
 	default:
-		if end, ends := job.EndOf(e); ends {
-			d = UsageDay{Jobs: 1, BlobBytes: blobBytes(end.Output, end.Result)}
+		if _, ends := job.EndOf(e); ends {
+			d = UsageDay{Jobs: 1}
 		}
 	}
 	return d, day
-}
-
-func blobBytes(texts ...event.Text) (n int64) {
-	for _, t := range texts {
-		if t.Blob != nil {
-			n += t.Blob.Bytes
-		}
-	}
-	return n
 }
