@@ -44,7 +44,8 @@ func (c *legalCheck) take(it *Item) {
 	if h.account == "" {
 		h.account = it.address.Account
 	}
-	if illegal := h.past.Take(it.Event, it.Metadata); illegal != nil {
+	illegal := h.past.Take(it.Event, it.Metadata)
+	if h.past.Slim(); illegal != nil {
 		expected, found := "an event that the stream's decider could decide", it.Name+", where it decides that nothing happens"
 		switch {
 		case illegal.Refused != nil:

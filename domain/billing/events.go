@@ -191,7 +191,7 @@ func Model() decider.Model[Command, State] {
 	)
 	invoice := InvoiceID(id, 1)
 	of := func(account string) event.Address { return event.Address{Stream: Stream(account), Account: account} }
-	return decider.Model[Command, State]{Decider: Decider, Live: func(s State) bool { return s.Subscription.Live }, Types: []decider.Type[Command, State]{
+	return decider.Model[Command, State]{Decider: Decider, Live: func(s State) bool { return s.Subscription.Live }, Shown: shown, Types: []decider.Type[Command, State]{
 		decider.On(Started{Account: id, Plan: "pro", Period: account.Monthly, AmountMinor: 1200, Currency: "USD", StartedAt: start, RenewsAt: next, QuoteID: "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08"},
 			func(e Started) event.Address { return of(e.Account) },
 			func(e Started, _ State, _ event.Metadata) Command {
@@ -242,6 +242,16 @@ func Model() decider.Model[Command, State] {
 			},
 			event.Free{"note": event.Chosen}),
 	}}
+}
+
+// shown is what people are shown of a state.
+func shown(s State) any {
+	return struct {
+		Subscription Subscription
+		Changes      int64
+		Credits      []account.Price
+		Invoices     []Invoice
+	}{s.Subscription, s.Changes, s.Credits(), s.Invoices()}
 }
 
 // sold is a catalogue that has the plan of the live subscription.

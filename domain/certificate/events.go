@@ -162,7 +162,7 @@ func (Issued) EventName() string { return "certificate.issued" }
 
 // Events declares this package's event types.
 func Events() []event.Type {
-	return decider.Model[Issued, bool]{Decider: once, Types: []decider.Type[Issued, bool]{
+	return decider.Model[Issued, bool]{Decider: once, Shown: func(bool) any { return nil }, Types: []decider.Type[Issued, bool]{
 		decider.On(sample(),
 			func(e Issued) event.Address {
 				return event.Address{Stream: Stream(e.CertificateID), Account: e.Account}

@@ -12,6 +12,8 @@ type Model[C, S any] struct {
 	Decider[C, S]
 	// Live tells whether a stream holds something that goes on until it is ended, and that a closed account must not have; nil: none does.
 	Live func(S) bool
+	// Shown is what people are shown of a state; nil: all of it.
+	Shown func(S) any
 	// Slim returns a state without what no decision needs, for those who keep the states of many streams; nil: a state has nothing else.
 	Slim  func(S) S
 	Types []Type[C, S]
@@ -49,7 +51,10 @@ func (undecided[E]) Take(e event.Event, _ event.Metadata) *event.Illegal {
 	return nil
 }
 
-func (undecided[E]) Live() bool { return false }
+func (undecided[E]) Fold(event.Event) {}
+func (undecided[E]) Slim()            {}
+func (undecided[E]) Shown() any       { return nil }
+func (undecided[E]) Live() bool       { return false }
 
 // Events are the model's event types for a catalogue.
 func (m Model[C, S]) Events() []event.Type {
@@ -64,7 +69,7 @@ func (m Model[C, S]) Events() []event.Type {
 
 // Past is the state of one stream, with which its next event is judged.
 type Past[C, S any] struct {
-	State    S // slim
+	State    S
 	model    *Model[C, S]
 	commands map[string]func(event.Event, S, event.Metadata) C // by event type
 }
@@ -72,11 +77,26 @@ type Past[C, S any] struct {
 // Take is event.Past: it decides once more on the command that leads to the event, and compares.
 func (p *Past[C, S]) Take(e event.Event, m event.Metadata) *event.Illegal {
 	illegal := p.judge(e, m)
-	p.State = p.model.Evolve(p.State, e)
+	p.Fold(e)
+	return illegal
+}
+
+// Fold is event.Past.
+func (p *Past[C, S]) Fold(e event.Event) { p.State = p.model.Evolve(p.State, e) }
+
+// Slim is event.Past.
+func (p *Past[C, S]) Slim() {
 	if p.model.Slim != nil {
 		p.State = p.model.Slim(p.State)
 	}
-	return illegal
+}
+
+// Shown is event.Past.
+func (p *Past[C, S]) Shown() any {
+	if p.model.Shown == nil {
+		return p.State
+	}
+	return p.model.Shown(p.State)
 }
 
 func (p *Past[C, S]) judge(e event.Event, m event.Metadata) *event.Illegal {

@@ -24,6 +24,12 @@ type Facts struct {
 type Past interface {
 	// Take folds the stream's next event. It returns how the event contradicts those before it, or nil.
 	Take(Event, Metadata) *Illegal
+	// Fold folds the stream's next event and judges nothing.
+	Fold(Event)
+	// Slim leaves out of what is kept what no judgement needs.
+	Slim()
+	// Shown is what people are shown of the state; nil where the stream has none.
+	Shown() any
 	// Live tells whether the stream holds something that goes on until it is ended, and that a closed account must not have.
 	Live() bool
 }

@@ -43,7 +43,7 @@ func Events() []event.Type { return Model().Events() }
 func Model() decider.Model[Command, State] {
 	const kid, at = "1IG2tMH7J2wbJZnOf8LJzQitKf7LMvoAElsuDMVM54Y", "2026-08-01T12:00:00.000Z"
 	here := event.Address{Stream: Stream}
-	return decider.Model[Command, State]{Decider: Decider, Types: []decider.Type[Command, State]{
+	return decider.Model[Command, State]{Decider: Decider, Shown: shown, Types: []decider.Type[Command, State]{
 		decider.On(Published{KID: kid, X: "A6EHv_POEL4dcN0Y50vAmWfk1jCbpQ1fHdyGZBJVMbg", At: at},
 			func(Published) event.Address { return here },
 			func(e Published, _ State, _ event.Metadata) Command {
@@ -61,4 +61,12 @@ func Model() decider.Model[Command, State] {
 			func(e Retired, _ State, _ event.Metadata) Command { return retire{KID: e.KID, Now: parseOrZero(e.At)} },
 			event.Given("at", func(e Retired) string { return e.At })),
 	}}
+}
+
+// shown is what people are shown of a state.
+func shown(s State) any {
+	return struct {
+		Active string
+		Keys   []Key
+	}{s.Active, s.Keys()}
 }

@@ -58,7 +58,8 @@ func Model() decider.Model[Command, State] {
 		slot   = "0198a1b2-0000-7000-8000-000000005107"
 		unused = "nothing in the log follows from it where the slot was given back before its job was queued; otherwise the job repeats it"
 	)
-	return decider.Model[Command, State]{Decider: Decider, Types: []decider.Type[Command, State]{
+	shown := func(s State) any { return struct{ SlotsUsed int }{s.SlotsUsed()} }
+	return decider.Model[Command, State]{Decider: Decider, Shown: shown, Types: []decider.Type[Command, State]{
 		decider.On(Spent{SlotID: slot, Day: "2026-08-01", Submission: job.Sample()},
 			func(e Spent) event.Address {
 				return event.Address{Stream: Stream(e.Submission.Account, e.Day), Account: e.Submission.Account}

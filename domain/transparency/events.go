@@ -63,7 +63,7 @@ func Events() []event.Type { return Model().Events() }
 func Model() decider.Model[Command, State] {
 	const root = "CsUYapGGPo4dkMgIAUqom/Xajj7h2fB2MPA3j2jxq2I="
 	here := event.Address{Stream: Stream}
-	return decider.Model[Command, State]{Decider: Decider, Types: []decider.Type[Command, State]{
+	return decider.Model[Command, State]{Decider: Decider, Shown: shown, Types: []decider.Type[Command, State]{
 		decider.On(Signed{
 			Origin: "example.org/transparency", Size: 1, Root: root, Roots: []string{root}, Last: LeafPlace{Stream: "run-1001", Revision: 1},
 			KID: "1IG2tMH7J2wbJZnOf8LJzQitKf7LMvoAElsuDMVM54Y", PublicKey: "A6EHv_POEL4dcN0Y50vAmWfk1jCbpQ1fHdyGZBJVMbg", Signature: "LU6z…",
@@ -77,4 +77,13 @@ func Model() decider.Model[Command, State] {
 			func(Conflicted) event.Address { return here },
 			func(e Conflicted, _ State, _ event.Metadata) Command { return Contradict{e} }),
 	}}
+}
+
+// shown is what people are shown of a state.
+func shown(s State) any {
+	return struct {
+		Size         int64
+		Root         string
+		Cosignatures []string
+	}{s.Last.Size, s.Last.Root, s.Cosignatures}
 }
