@@ -79,6 +79,33 @@ func same(t *testing.T, catalogue event.Catalogue, got event.Event, stored []byt
 	}
 }
 
+// TestEveryEventTypeIsDescribed: the audit, the usage of accounts and the documentation know of an event what its type says.
+func TestEveryEventTypeIsDescribed(t *testing.T) {
+	for name, declared := range domain.Catalogue() {
+		if declared.Facts == nil {
+			t.Errorf("%s: declare it with decider.On, or decider.Undecided where nothing decides on its stream", name)
+			continue
+		}
+		address := declared.Address(declared.Sample)
+		if address.Stream == "" && name != "slots.refunded" {
+			t.Errorf("%s does not say in which stream it stands", name)
+		}
+		data, err := json.Marshal(declared.Sample)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if given := declared.Given(declared.Sample); given.Field != "" && !bytes.Contains(data, []byte(fmt.Sprintf("%q:%q", given.Field, given.Value))) {
+			t.Errorf("%s has no %s that is %s", name, given.Field, given.Value)
+		}
+		if account := []byte(`"account":"`); bytes.Contains(data, account) && address.Account == "" {
+			t.Errorf("%s has an account, and does not say that it is of it", name)
+		}
+		if declared.Begins(declared.Sample) && address.Account == "" {
+			t.Errorf("%s begins something for no account", name)
+		}
+	}
+}
+
 func writeGolden(t *testing.T, catalogue event.Catalogue) {
 	if err := os.MkdirAll(goldenFolder, 0o755); err != nil {
 		t.Fatal(err)

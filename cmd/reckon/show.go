@@ -9,19 +9,7 @@ import (
 	"strings"
 
 	"reckon/domain"
-	"reckon/domain/account"
-	"reckon/domain/billing"
-	"reckon/domain/decider"
 	"reckon/domain/event"
-	"reckon/domain/grant"
-	"reckon/domain/job"
-	"reckon/domain/keys"
-	runs "reckon/domain/run"
-	"reckon/domain/session"
-	"reckon/domain/slots"
-	"reckon/domain/token"
-	"reckon/domain/transparency"
-	"reckon/domain/upload"
 	"reckon/eventstore"
 )
 
@@ -65,7 +53,7 @@ var errNotFound = errors.New("not found")
 // readShown reads a stream up to the revision at (nil: its newest), hands on each event, and returns the state after the last.
 func readShown(ctx context.Context, store *eventstore.Store, stream string, at *int64, each func(shownEvent) error) (state *folding, last event.Revision, err error) {
 	last, catalogue := event.NoStream, domain.Catalogue()
-	state = foldingOf(stream)
+	state = &folding{}
 	read := false
 	for from := event.Revision(0); at == nil || int64(from) <= *at; from = last + 1 {
 		page, err := store.RawStream(ctx, stream, from, showPage)
@@ -185,12 +173,11 @@ func (c *showCmd) printState(f *folding, last event.Revision) error {
 
 // folding is the state of a stream while its events are read.
 type folding struct {
-	evolve  func(event.Event)
-	state   func() any
-	missing string // why there is no state
+	past    event.Past // nil: no event was read
+	missing string     // why there is no state
 }
 
-// beginAt is told the revision of the first event that was read.
+// beginAt notes that a stream is not whole; first is the revision of the first event that was read.
 func (f *folding) beginAt(first event.Revision) {
 	if first > 0 && f.missing == "" {
 		f.missing = fmt.Sprintf("the events before revision %d have been removed", first)
@@ -206,67 +193,18 @@ func (f *folding) add(catalogue event.Catalogue, raw eventstore.Raw, e shownEven
 		f.missing = fmt.Sprintf("event %d cannot be read", raw.Revision)
 		return
 	}
-	f.evolve(decoded)
+	f.fold(catalogue[raw.Name], decoded)
 }
 
-// foldingOf is the decider of a kind of stream, with the state's fields as domain/KIND has them.
-func foldingOf(stream string) *folding {
-	kind, _, _ := strings.Cut(stream, "-")
-	switch kind {
-	case "account":
-		return fold(account.Decider, whole)
-	case "billing":
-		return fold(billing.Decider, func(s billing.State) any {
-			return struct {
-				Subscription billing.Subscription
-				Changes      int64
-				Credits      []account.Price
-				Invoices     []billing.Invoice
-			}{s.Subscription, s.Changes, s.Credits(), s.Invoices()}
-		})
-	case "checkpoints":
-		return fold(transparency.Decider, func(s transparency.State) any {
-			return struct {
-				Size         int64
-				Root         string
-				Cosignatures []string
-			}{s.Last.Size, s.Last.Root, s.Cosignatures}
-		})
-	case "grant":
-		return fold(grant.Decider, whole)
-	case "job":
-		return fold(job.Decider, whole)
-	case "keys":
-		return fold(keys.Decider, func(s keys.State) any {
-			return struct {
-				Active string
-				Keys   []keys.Key
-			}{s.Active, s.Keys()}
-		})
-	case "run":
-		return fold(runs.Decider, whole)
-	case "session":
-		return fold(session.Decider, whole)
-	case "slots":
-		return fold(slots.Decider, func(s slots.State) any { return struct{ SlotsUsed int }{s.SlotsUsed()} })
-	case "token":
-		return fold(token.Decider, whole)
-	case "upload":
-		return fold(upload.Decider, func(s upload.State) any {
-			return struct {
-				Stored            *upload.Stored
-				Job               string
-				Refused, Released int
-			}{s.Stored, s.Job, s.Refused.Len(), s.Released.Len()}
-		})
+// fold folds the next event, which is of a type.
+func (f *folding) fold(declared event.Type, e event.Event) {
+	if f.past == nil {
+		if f.past = declared.NewPast(); f.past.Shown() == nil {
+			f.missing = "nothing decides on streams of this kind"
+		}
 	}
-	return &folding{missing: "nothing decides on streams of this kind"}
+	f.past.Fold(e)
 }
 
-func fold[C, S any](d decider.Decider[C, S], view func(S) any) *folding {
-	now := d.Initial()
-	return &folding{evolve: func(e event.Event) { now = d.Evolve(now, e) }, state: func() any { return view(now) }}
-}
-
-// whole shows a state as it is.
-func whole[S any](s S) any { return s }
+// state is what its decider's package shows of the state.
+func (f *folding) state() any { return f.past.Shown() }

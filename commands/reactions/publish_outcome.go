@@ -18,15 +18,8 @@ func publishOutcome(jobs *commands.Jobs, by Actor) Reaction {
 		Name: name,
 		On:   []string{job.HasSucceeded{}.EventName(), job.HasFailed{}.EventName(), job.HasTimedOut{}.EventName()},
 		Handle: func(ctx context.Context, r event.Recorded) error {
-			var ended job.Outcome
-			switch e := r.Event.(type) {
-			case job.HasSucceeded:
-				ended = e.Outcome
-			case job.HasFailed:
-				ended = e.Outcome
-			case job.HasTimedOut:
-				ended = e.Outcome
-			default:
+			ended, is := job.EndOf(r.Event)
+			if !is {
 				return fmt.Errorf("event %T ends no job with an outcome", r.Event)
 			}
 			state, err := jobs.Read(ctx, ended.JobID)

@@ -40,13 +40,30 @@ func (PlanChanged) EventName() string { return "account.plan_changed" }
 func (Closed) EventName() string      { return "account.closed" }
 
 // Events declares this package's event types.
-func Events() []event.Type {
+func Events() []event.Type { return Model().Events() }
+
+// Model is the decider of an account's stream with its event types.
+func Model() decider.Model[Command, State] {
 	const id = "0198a1b2-0000-7000-8000-00000000000a"
-	return []event.Type{
-		event.Of(Registered{Account: id, Plan: "free"}),
-		event.Of(PlanChanged{Account: id, Plan: "pro", Follows: 1}, withoutFollows),
-		event.Of(Closed{Account: id}),
-	}
+	of := func(account string) event.Address { return event.Address{Stream: Stream(account), Account: account} }
+	return decider.Model[Command, State]{Decider: Decider, Types: []decider.Type[Command, State]{
+		decider.On(Registered{Account: id, Plan: "free"},
+			func(e Registered) event.Address { return of(e.Account) },
+			func(e Registered, _ State, _ event.Metadata) Command { return Register(e) },
+			event.Free{"plan": "the plan of an account that has done nothing on it"}),
+		decider.On(PlanChanged{Account: id, Plan: "pro", Follows: 1},
+			func(e PlanChanged) event.Address { return of(e.Account) },
+			func(e PlanChanged, _ State, _ event.Metadata) Command {
+				if e.Follows == 0 {
+					return ChangePlan{Account: e.Account, Plan: e.Plan}
+				}
+				return FollowSubscription{Account: e.Account, Plan: e.Plan, Change: e.Follows}
+			},
+			event.Upcast(withoutFollows), event.Free{"plan": "the operator chose it, where no subscription did, and nothing was done on it"}),
+		decider.On(Closed{Account: id},
+			func(e Closed) event.Address { return of(e.Account) },
+			func(e Closed, _ State, _ event.Metadata) Command { return Close(e) }),
+	}}
 }
 
 // withoutFollows reads version 1 of account.plan_changed: an operator gave every plan.

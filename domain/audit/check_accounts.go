@@ -1,27 +1,21 @@
 package audit
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 	"time"
 
 	"reckon/domain/account"
-	"reckon/domain/billing"
 	"reckon/domain/event"
 	"reckon/domain/grant"
-	"reckon/domain/job"
-	"reckon/domain/run"
-	"reckon/domain/session"
 	"reckon/domain/slots"
 	"reckon/domain/token"
-	"reckon/domain/upload"
 )
 
 // accountCheck proves that what is done for an account is done for one that exists and is open, on a plan that was in force.
 type accountCheck struct {
 	p        *pass
-	jobs     *legalCheck
+	streams  *legalCheck
 	accounts map[string]*accountState
 	tokens   map[string]*power   // by id
 	grants   map[string]*power   // by id
@@ -58,17 +52,13 @@ func (w *power) end(at time.Time) {
 }
 
 type accountState struct {
-	registered bool
-	plan       string          // in force
-	plans      map[string]bool // ever in force
-	follows    int64           // the last start or end of a subscription that the plan has followed
-	closed     time.Time       // time of the request; zero: open
-	closing    place
-	live       map[string]bool // what a closed account must not keep: names of streams
+	plans   map[string]bool // ever in force; none: it was never registered
+	closed  time.Time       // time of the request; zero: open
+	closing place
 }
 
-func newAccountCheck(p *pass, jobs *legalCheck) *accountCheck {
-	return &accountCheck{p: p, jobs: jobs, accounts: map[string]*accountState{}, tokens: map[string]*power{}, grants: map[string]*power{}, apps: map[string][]*power{}}
+func newAccountCheck(p *pass, streams *legalCheck) *accountCheck {
+	return &accountCheck{p: p, streams: streams, accounts: map[string]*accountState{}, tokens: map[string]*power{}, grants: map[string]*power{}, apps: map[string][]*power{}}
 }
 
 // takePowers follows who may act, and looks at who acts.
@@ -109,155 +99,51 @@ func (c *accountCheck) takePowers(it *Item) {
 func (c *accountCheck) take(it *Item) {
 	c.takePowers(it)
 	switch e := it.Event.(type) {
+	case nil:
+		return
 	case account.Registered:
-		c.register(it, e)
+		kept(c.accounts, e.Account).inForce(e.Plan)
 		return
 	case account.PlanChanged:
-		c.changePlan(it, e)
+		c.known(it, e.Account).inForce(e.Plan)
 		return
 	case account.Closed:
 		s := c.known(it, e.Account)
-		if !s.closed.IsZero() {
-			c.p.found(checkAccounts, KindIllegal, it.Recorded, "an account that is closed once", "a second account.closed")
-		}
 		s.closed, s.closing = it.Metadata.At, placeOf(it)
 		return
 	}
-	c.takeLife(it)
-	for _, begun := range begunFor(it.Event) {
-		s := c.known(it, begun)
-		if !s.closed.IsZero() && it.Metadata.At.After(s.closed.Add(clockSkew)) {
-			c.p.found(checkAccounts, KindClosed, it.Recorded, "nothing begun for an account that was closed at "+event.Timestamp(s.closed), it.Name+" asked for at "+event.Timestamp(it.Metadata.At))
-		}
-	}
-	if spent, ok := it.Event.(slots.Spent); ok {
-		if s := c.known(it, spent.Submission.Account); s.registered && !s.plans[spent.Submission.Plan] {
-			c.p.found(checkAccounts, KindPlan, it.Recorded, "a plan that was in force for the account", shown(spent.Submission.Plan))
-		}
-	}
-}
-
-func (c *accountCheck) register(it *Item, e account.Registered) {
-	s := kept(c.accounts, e.Account)
-	if s.registered {
-		c.p.found(checkAccounts, KindIllegal, it.Recorded, "an account that is registered once", "a second account.registered")
+	if !it.facts.Begins(it.Event) {
 		return
 	}
-	c.p.counts.Accounts++
-	s.registered, s.plan, s.plans, s.live = true, e.Plan, map[string]bool{e.Plan: true}, map[string]bool{}
+	s := c.known(it, it.address.Account)
+	if !s.closed.IsZero() && it.Metadata.At.After(s.closed.Add(clockSkew)) {
+		c.p.found(checkAccounts, KindClosed, it.Recorded, "nothing begun for an account that was closed at "+event.Timestamp(s.closed), it.Name+" asked for at "+event.Timestamp(it.Metadata.At))
+	}
+	if spent, ok := it.Event.(slots.Spent); ok && len(s.plans) > 0 && !s.plans[spent.Submission.Plan] {
+		c.p.found(checkAccounts, KindPlan, it.Recorded, "a plan that was in force for the account", shown(spent.Submission.Plan))
+	}
 }
 
-func (c *accountCheck) changePlan(it *Item, e account.PlanChanged) {
-	s := c.known(it, e.Account)
-	switch {
-	case !s.closed.IsZero():
-		c.p.found(checkAccounts, KindIllegal, it.Recorded, "no change of the plan of a closed account", "account.plan_changed")
-	case e.Follows == 0 && e.Plan == s.plan:
-		c.p.found(checkAccounts, KindIllegal, it.Recorded, "another plan than the one in force", shown(e.Plan))
-	case e.Follows != 0 && e.Follows <= s.follows:
-		c.p.found(checkAccounts, KindIllegal, it.Recorded, fmt.Sprintf("a start or end of a subscription after number %d, each followed once", s.follows), fmt.Sprintf("number %d", e.Follows))
+func (s *accountState) inForce(plan string) {
+	if s.plans == nil {
+		s.plans = map[string]bool{}
 	}
-	s.plan, s.follows = e.Plan, max(s.follows, e.Follows)
-	if s.plans != nil {
-		s.plans[e.Plan] = true
-	}
+	s.plans[plan] = true
 }
 
 // known is the state of an account; one that was never registered is reported, once.
 func (c *accountCheck) known(it *Item, id string) *accountState {
-	s, known := c.accounts[id]
-	if !known {
+	if c.accounts[id] == nil {
 		c.p.found(checkAccounts, KindNoAccount, it.Recorded, "an account that was registered before", shown(id))
-		s = &accountState{plans: map[string]bool{}, live: map[string]bool{}}
-		c.accounts[id] = s
 	}
-	return s
+	return kept(c.accounts, id)
 }
 
-// begunFor is the account for which an event begins something: what a reaction or a runner ends later is none of it.
-func begunFor(e event.Event) []string {
-	switch e := e.(type) {
-	case token.Minted:
-		return []string{e.Account}
-	case grant.Approved:
-		return []string{e.Account}
-	case upload.Stored:
-		return []string{e.Account}
-	case session.Opened:
-		return []string{e.Account}
-	case slots.Spent:
-		return []string{e.Submission.Account}
-	case billing.Started:
-		return []string{e.Account}
-	case run.Evaluated:
-		return begunRun(e.Subject)
-	case run.TimedOut:
-		return begunRun(e.Subject)
-	case run.Failed:
-		return begunRun(e.Subject)
-	}
-	return nil
-}
-
-// begunRun: a job's run was begun with its slot.
-func begunRun(s run.Subject) []string {
-	if s.JobID != "" {
-		return nil
-	}
-	return []string{s.Account}
-}
-
-// takeLife follows what lives until it is ended.
-func (c *accountCheck) takeLife(it *Item) {
-	begin := func(accountID string) {
-		if s, known := c.accounts[accountID]; known {
-			s.live[it.Stream] = true
-		}
-	}
-	end := func(accountID string) {
-		if s, known := c.accounts[accountID]; known {
-			delete(s.live, it.Stream)
-		}
-	}
-	switch e := it.Event.(type) {
-	case token.Minted:
-		begin(e.Account)
-	case token.Revoked:
-		end(e.Account)
-	case grant.Approved:
-		begin(e.Account)
-	case grant.Revoked:
-		end(e.Account)
-	case session.Opened:
-		begin(e.Account)
-	case session.Cleared:
-		end(e.Account)
-	case session.Expired:
-		end(e.Account)
-	case billing.Started:
-		begin(e.Account)
-	case billing.Settled:
-		if e.RenewsAt != "" {
-			begin(e.Account)
-		}
-	case billing.Ended:
-		end(e.Account)
-	case job.WasQueued:
-		begin(e.Account)
-	case job.HasSucceeded, job.HasFailed, job.HasTimedOut, job.WasCancelled, job.WasLost:
-		if s, known := c.jobs.jobs[strings.TrimPrefix(it.Stream, "job-")]; known {
-			end(s.state.Queued.Account)
-		}
-	}
-}
-
+// end: nothing that goes on until it is ended is left of a closed account.
 func (c *accountCheck) end() {
-	for id, s := range c.accounts {
-		if s.closed.IsZero() || len(s.live) == 0 {
-			continue
-		}
-		for stream := range s.live {
-			c.p.unfinished(checkAccounts, KindLeftOver, s.closing, "nothing of the closed account "+id+" that goes on", stream+" has not ended")
+	for stream, h := range c.streams.streams {
+		if s := c.accounts[h.account]; s != nil && !s.closed.IsZero() && h.past.Live() {
+			c.p.unfinished(checkAccounts, KindLeftOver, s.closing, "nothing of the closed account "+h.account+" that goes on", stream+" has not ended")
 		}
 	}
 }

@@ -22,9 +22,9 @@ const (
 // billingCheck derives every subscription, invoice and credit from the events of billing-<account> by the rules of
 // docs/billing.md. It calls nothing of domain/billing but its event types.
 type billingCheck struct {
-	p        *pass
-	accounts *accountCheck
-	ledgers  map[string]*ledger
+	p       *pass
+	streams *legalCheck
+	ledgers map[string]*ledger
 }
 
 // ledger is an account's subscription and money.
@@ -72,8 +72,8 @@ type replacement struct {
 	credit    int64
 }
 
-func newBillingCheck(p *pass, accounts *accountCheck) *billingCheck {
-	return &billingCheck{p: p, accounts: accounts, ledgers: map[string]*ledger{}}
+func newBillingCheck(p *pass, streams *legalCheck) *billingCheck {
+	return &billingCheck{p: p, streams: streams, ledgers: map[string]*ledger{}}
 }
 
 // step is one event of a ledger.
@@ -90,11 +90,8 @@ func (c *billingCheck) take(it *Item) {
 		c.follow(it, e)
 		return
 	}
-	if it.Event == nil {
-		return
-	}
-	stream, accountID := billingAddress(it.Event)
-	if stream == "" {
+	accountID := it.address.Account
+	if it.Event == nil || it.address.Stream != billing.Stream(accountID) {
 		return
 	}
 	l := kept(c.ledgers, accountID)
@@ -122,7 +119,6 @@ func (c *billingCheck) take(it *Item) {
 	case billing.Settled:
 		s.settled(e)
 	case billing.Issued:
-		c.p.counts.Invoices++
 		s.issue(e)
 	case billing.Paid:
 		s.paid(e)
@@ -270,7 +266,7 @@ func (s step) ended(e billing.Ended) {
 		own := s.invoices[sub.invoice]
 		restorable = own == nil || own.status != billing.InvoiceVoided
 	case billing.EndClosed:
-		if a := s.c.accounts.accounts[s.account]; a == nil || a.closed.IsZero() {
+		if a := s.c.streams.account(s.account); a == nil || !a.Closed {
 			s.wrong(KindSubscription, "an account that was closed", "reason closed")
 		}
 	case billing.EndReplaced:
@@ -546,9 +542,9 @@ func (c *billingCheck) end() {
 		if l.expected != nil {
 			c.p.found(checkBilling, KindIncomplete, r, l.expected.what+" next in the append", "the end of the log")
 		}
-		a := c.accounts.accounts[id]
-		if l.changes > 0 && a != nil && a.closed.IsZero() && a.follows < l.changes {
-			c.p.unfinished(checkBilling, KindPlan, l.last, fmt.Sprintf("the plan in force to follow start or end number %d", l.changes), fmt.Sprintf("it follows number %d", a.follows))
+		a := c.streams.account(id)
+		if l.changes > 0 && a != nil && !a.Closed && a.Followed < l.changes {
+			c.p.unfinished(checkBilling, KindPlan, l.last, fmt.Sprintf("the plan in force to follow start or end number %d", l.changes), fmt.Sprintf("it follows number %d", a.Followed))
 		}
 	}
 }

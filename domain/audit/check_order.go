@@ -4,20 +4,7 @@ import (
 	"fmt"
 	"strings"
 
-	"reckon/domain/account"
-	"reckon/domain/billing"
-	"reckon/domain/certificate"
 	"reckon/domain/event"
-	"reckon/domain/grant"
-	"reckon/domain/job"
-	"reckon/domain/keys"
-	"reckon/domain/run"
-	"reckon/domain/runner"
-	"reckon/domain/session"
-	"reckon/domain/slots"
-	"reckon/domain/token"
-	"reckon/domain/transparency"
-	"reckon/domain/upload"
 )
 
 // orderCheck proves that the log is one order: it keeps 32 bytes of each event, and the next revision of each stream.
@@ -86,128 +73,15 @@ func (c *orderCheck) takeCause(it *Item, correlation eventID) {
 }
 
 func (c *orderCheck) takeAddress(it *Item) {
-	stream, accountID := addressOf(it.Event)
-	if _, isRefund := it.Event.(slots.Refunded); isRefund { // its day is the slot's: slots checks it
-		stream = it.Stream
-		if !strings.HasPrefix(stream, "slots-") {
-			c.p.found(checkOrder, KindStream, it.Recorded, "a stream slots-…", shown(it.Stream))
-		}
-	}
-	if it.Stream != stream {
+	switch stream := it.address.Stream; {
+	case stream == "" && !strings.HasPrefix(it.Stream, "slots-"): // a refund, whose day is the slot's: slots checks it
+		c.p.found(checkOrder, KindStream, it.Recorded, "a stream slots-…", shown(it.Stream))
+	case stream != "" && stream != it.Stream:
 		c.p.found(checkOrder, KindStream, it.Recorded, "stream "+stream, shown(it.Stream))
 	}
-	if m := it.Metadata.Account; m != "" && accountID != "" && m != accountID {
-		c.p.found(checkOrder, KindAccount, it.Recorded, "account "+accountID+" in the metadata", shown(m))
+	if m := it.Metadata.Account; m != "" && it.address.Account != "" && m != it.address.Account {
+		c.p.found(checkOrder, KindAccount, it.Recorded, "account "+it.address.Account+" in the metadata", shown(m))
 	}
 }
 
 func (c *orderCheck) end() {}
-
-// addressOf is the stream in which an event must stand, and the account that it names, if it does.
-func addressOf(e event.Event) (stream, accountID string) {
-	switch e := e.(type) {
-	case account.Registered:
-		return "account-" + e.Account, e.Account
-	case account.PlanChanged:
-		return "account-" + e.Account, e.Account
-	case account.Closed:
-		return "account-" + e.Account, e.Account
-	case token.Minted:
-		return "token-" + e.TokenID, e.Account
-	case token.Revoked:
-		return "token-" + e.TokenID, e.Account
-	case grant.Approved:
-		return "grant-" + e.GrantID, e.Account
-	case grant.Revoked:
-		return "grant-" + e.GrantID, e.Account
-	case run.Reserved:
-		return "runids", ""
-	case run.Evaluated:
-		return fmt.Sprintf("run-%d", e.RunID), e.Account
-	case run.Sealed:
-		return fmt.Sprintf("run-%d", e.RunID), ""
-	case run.TimedOut:
-		return fmt.Sprintf("run-%d", e.RunID), e.Account
-	case run.Failed:
-		return fmt.Sprintf("run-%d", e.RunID), e.Account
-	case run.Verified:
-		return fmt.Sprintf("run-%d", e.RunID), e.Account
-	case session.Opened:
-		return "session-" + e.Account + "-" + e.SessionID, e.Account
-	case session.Cleared:
-		return "session-" + e.Account + "-" + e.SessionID, e.Account
-	case session.Expired:
-		return "session-" + e.Account + "-" + e.SessionID, e.Account
-	case slots.Spent:
-		return "slots-" + e.Submission.Account + "-" + e.Day, e.Submission.Account
-	case keys.Published, keys.Activated, keys.Retired:
-		return "keys", ""
-	case transparency.Signed, transparency.Cosigned, transparency.Conflicted:
-		return "checkpoints", ""
-	case runner.Beat:
-		return "runner-" + e.Runner, ""
-	}
-	if stream, accountID = jobAddress(e); stream != "" {
-		return stream, accountID
-	}
-	return billingAddress(e)
-}
-
-func jobAddress(e event.Event) (stream, accountID string) {
-	switch e := e.(type) {
-	case job.WasQueued:
-		return "job-" + e.JobID, e.Account
-	case job.WasClaimed:
-		return "job-" + e.JobID, ""
-	case job.WasReleased:
-		return "job-" + e.JobID, ""
-	case job.WasExcused:
-		return "job-" + e.JobID, ""
-	case job.HasSucceeded:
-		return "job-" + e.JobID, ""
-	case job.HasFailed:
-		return "job-" + e.JobID, ""
-	case job.HasTimedOut:
-		return "job-" + e.JobID, ""
-	case job.WasCancelled:
-		return "job-" + e.JobID, ""
-	case job.WasLost:
-		return "job-" + e.JobID, ""
-	case upload.Stored:
-		return "upload-" + e.UploadID, e.Account
-	case upload.Claimed:
-		return "upload-" + e.UploadID, ""
-	case upload.Refused:
-		return "upload-" + e.UploadID, ""
-	case upload.Released:
-		return "upload-" + e.UploadID, ""
-	case certificate.Issued:
-		return "certificate-" + e.CertificateID, e.Account
-	}
-	return "", ""
-}
-
-func billingAddress(e event.Event) (stream, accountID string) {
-	of := func(accountID string) (string, string) { return "billing-" + accountID, accountID }
-	switch e := e.(type) {
-	case billing.Started:
-		return of(e.Account)
-	case billing.Renewed:
-		return of(e.Account)
-	case billing.Cancelled:
-		return of(e.Account)
-	case billing.Resumed:
-		return of(e.Account)
-	case billing.Ended:
-		return of(e.Account)
-	case billing.Settled:
-		return of(e.Account)
-	case billing.Issued:
-		return of(e.Account)
-	case billing.Paid:
-		return of(e.Account)
-	case billing.Voided:
-		return of(e.Account)
-	}
-	return "", ""
-}

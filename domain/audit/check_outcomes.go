@@ -41,46 +41,35 @@ func hashOf(parts ...string) string {
 
 // isPublished tells whether an event may be a job's to publish.
 func isPublished(e event.Event) bool {
-	switch e := e.(type) {
-	case run.Evaluated:
-		return e.JobID != ""
-	case run.TimedOut:
-		return e.JobID != ""
-	case run.Failed:
-		return e.JobID != ""
+	switch e.(type) {
 	case run.Sealed, certificate.Issued:
 		return true
 	}
-	return false
+	subject, _ := run.SubjectOf(e)
+	return subject.JobID != ""
 }
 
 func (c *outcomeCheck) take(it *Item) {
 	switch e := it.Event.(type) {
-	case job.HasSucceeded:
-		c.ended(it, job.Succeeded, e.Outcome)
-	case job.HasFailed:
-		c.ended(it, job.Failed, e.Outcome)
-	case job.HasTimedOut:
-		c.ended(it, job.TimedOut, e.Outcome)
-	case run.Evaluated:
-		c.published(it, e.JobID, "")
 	case run.Sealed:
 		c.published(it, "", "run.evaluated")
-	case run.TimedOut:
-		c.published(it, e.JobID, "")
-	case run.Failed:
-		c.published(it, e.JobID, "")
 	case certificate.Issued:
 		c.published(it, e.JobID, "")
+	default:
+		if end, ends := job.EndOf(e); ends {
+			c.ended(it, end.Status, end.Outcome)
+		} else if subject, ends := run.SubjectOf(e); ends {
+			c.published(it, subject.JobID, "")
+		}
 	}
 }
 
 func (c *outcomeCheck) ended(it *Item, status job.Status, o job.Outcome) {
-	state, known := c.jobs.jobs[o.JobID]
-	if !known {
+	state := c.jobs.job(o.JobID)
+	if state == nil {
 		return // legality has reported it
 	}
-	s := state.state.Queued
+	s := state.Queued
 	streams := map[string]bool{}
 	if s.RunID != 0 {
 		streams[fmt.Sprintf("run-%d", s.RunID)] = true

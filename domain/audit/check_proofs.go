@@ -47,12 +47,12 @@ func (c *proofCheck) take(it *Item) {
 // queued: a job with an upload holds it when it is queued, and checks what was uploaded.
 func (c *proofCheck) queued(it *Item, e job.WasQueued) {
 	wrong := func(expected, found string) { c.p.found(checkProofs, KindProof, it.Recorded, expected, found) }
-	var held *uploadState
+	var held *upload.State
 	if e.UploadID != "" {
-		if held = c.jobs.uploads[e.UploadID]; held == nil || owner(held) != e.Account {
+		if held = c.jobs.upload(e.UploadID); held == nil || held.Account() != e.Account {
 			wrong("an upload of the account", "upload "+shown(e.UploadID))
-		} else if held.state.Job != e.JobID {
-			wrong("an upload that the job has claimed", fmt.Sprintf("upload %s, which %q holds", e.UploadID, held.state.Job))
+		} else if held.Job != e.JobID {
+			wrong("an upload that the job has claimed", fmt.Sprintf("upload %s, which %q holds", e.UploadID, held.Job))
 		}
 	}
 	if e.CertificateID == "" {
@@ -66,8 +66,8 @@ func (c *proofCheck) queued(it *Item, e job.WasQueued) {
 			work.known = true
 		}
 	}
-	if work.known && held != nil && held.state.Stored != nil && !reflect.DeepEqual(work.Export, held.state.Stored.Export) {
-		wrong("the export of upload "+e.UploadID+", "+held.state.Stored.Export.SHA256, "export "+work.Export.SHA256)
+	if work.known && held != nil && held.Stored != nil && !reflect.DeepEqual(work.Export, held.Stored.Export) {
+		wrong("the export of upload "+e.UploadID+", "+held.Stored.Export.SHA256, "export "+work.Export.SHA256)
 	}
 	c.work[e.JobID] = work
 }
@@ -76,12 +76,12 @@ func (c *proofCheck) issued(it *Item, e certificate.Issued) {
 	wrong := func(expected, found string) {
 		c.p.found(checkProofs, KindCertificate, it.Recorded, expected, found)
 	}
-	state := c.jobs.jobs[e.JobID]
+	state := c.jobs.job(e.JobID)
 	if state == nil {
 		wrong("a certificate of a job", "job "+shown(e.JobID))
 		return
 	}
-	s := state.state.Queued
+	s := state.Queued
 	for _, field := range []struct{ name, want, found string }{
 		{"certificate_id", s.CertificateID, e.CertificateID}, {"account", s.Account, e.Account}, {"about_run_id", fmt.Sprint(s.AboutRunID), fmt.Sprint(e.AboutRunID)},
 	} {

@@ -55,8 +55,8 @@ func (c *slotCheck) take(it *Item) {
 			c.due[e.JobID] = &dueRefund{s, slots.CancelledEarly, placeOf(it)}
 		}
 	case job.WasLost:
-		if state := c.jobs.jobs[e.JobID]; e.Refunded && state != nil && c.spent[state.state.Queued.SlotID] != nil {
-			c.due[e.JobID] = &dueRefund{c.spent[state.state.Queued.SlotID], slots.ServiceFailed, placeOf(it)}
+		if state := c.jobs.job(e.JobID); e.Refunded && state != nil && c.spent[state.Queued.SlotID] != nil {
+			c.due[e.JobID] = &dueRefund{c.spent[state.Queued.SlotID], slots.ServiceFailed, placeOf(it)}
 		}
 	case upload.Refused:
 		c.refusals[e.SlotID] = true
@@ -144,7 +144,7 @@ func (c *slotCheck) refund(it *Item, e slots.Refunded) {
 
 // missing returns what would have to be so for a refund, where it is not.
 func (c *slotCheck) missing(s *slot, reason slots.RefundReason) string {
-	state := c.jobs.jobs[s.jobID]
+	state := c.jobs.job(s.jobID)
 	switch reason {
 	case slots.CancelledEarly:
 		if due := c.due[s.jobID]; due == nil || due.slot != s || due.reason != reason {
@@ -155,12 +155,12 @@ func (c *slotCheck) missing(s *slot, reason slots.RefundReason) string {
 			return "the service lost the job, which held this slot"
 		}
 	case slots.Duplicate:
-		if state == nil || state.state.Queued.SlotID == s.id {
+		if state == nil || state.Queued.SlotID == s.id {
 			return "the job is in the queue on another slot"
 		}
 	case slots.UploadUsed:
-		stored := c.jobs.uploads[s.uploadID]
-		unknown := stored == nil || owner(stored) != s.account
+		stored := c.jobs.upload(s.uploadID)
+		unknown := stored == nil || stored.Account() != s.account
 		if s.uploadID == "" || !c.refusals[s.id] && !unknown {
 			return "the upload was refused to this slot, or the account has no such upload"
 		}

@@ -1,15 +1,14 @@
 package audit
 
 import (
+	"cmp"
 	"fmt"
 	"time"
 
 	"reckon/domain/certificate"
 	"reckon/domain/event"
 	"reckon/domain/job"
-	"reckon/domain/keys"
 	"reckon/domain/run"
-	"reckon/domain/slots"
 )
 
 // longestCommand is how long after the time at which a command was given its events may be appended: an upload, the longest evaluation.
@@ -19,20 +18,19 @@ const longestCommand = time.Hour
 // of different commands, and the stamps of records, are of clocks that can be set, also back: that they contradict each other is a note,
 // once for each such step.
 type timeCheck struct {
-	p        *pass
-	newest   time.Time // of all commands before
-	at       uint64    // its position
-	back     bool      // the event before was given longer than longestCommand before newest
-	stamp    time.Time // of the record before
-	ahead    bool      // the event before was given after its stamp
-	late     bool      // the event before was stamped longer than longestCommand after it was given
-	alone    *Item     // the event before, when it was late and the one before it was not
-	attempts map[string]time.Time
+	p      *pass
+	newest time.Time   // of all commands before
+	at     uint64      // its position
+	back   bool        // the event before was given longer than longestCommand before newest
+	stamp  time.Time   // of the record before
+	ahead  bool        // the event before was given after its stamp
+	late   bool        // the event before was stamped longer than longestCommand after it was given
+	alone  *Item       // the event before, when it was late and the one before it was not
+	before *legalCheck // of the events before
 }
 
-func newTimeCheck(p *pass) *timeCheck {
-	return &timeCheck{p: p, attempts: map[string]time.Time{}}
-}
+// newTimeCheck makes a check that takes each event before legalCheck does.
+func newTimeCheck(p *pass, before *legalCheck) *timeCheck { return &timeCheck{p: p, before: before} }
 
 func (c *timeCheck) take(it *Item) {
 	if !it.Created.IsZero() {
@@ -44,48 +42,17 @@ func (c *timeCheck) take(it *Item) {
 	if it.Event == nil {
 		return
 	}
-	for _, read := range readings(it.Event) {
-		if now := event.Timestamp(it.Metadata.At); read.value != now {
-			c.p.found(checkTimes, KindTime, it.Recorded, read.field+" "+now+", when the command was given", shown(read.value))
-		}
+	given := it.facts.Given(it.Event)
+	if now := event.Timestamp(it.Metadata.At); given.Field != "" && given.Value != now {
+		c.p.found(checkTimes, KindTime, it.Recorded, given.Field+" "+now+", when the command was given", shown(given.Value))
 	}
 	c.takeGiven(it)
 	c.takeStamp(it)
-	c.takeComputed(it)
+	c.takeComputed(it, given)
 }
 
 func (c *timeCheck) note(it *Item, expected, found string) {
 	c.p.found(checkTimes, KindTimeOrder, it.Recorded, expected, found)
-}
-
-// reading is a field that has the time at which the event's command was given.
-type reading struct{ field, value string }
-
-// readings lists them; those of subscriptions and invoices are the billing check's.
-func readings(e event.Event) []reading {
-	switch e := e.(type) {
-	case slots.Spent:
-		return []reading{{"submitted_at", e.Submission.SubmittedAt}}
-	case job.WasClaimed:
-		return []reading{{"started_at", e.StartedAt}}
-	case job.HasSucceeded:
-		return []reading{{"finished_at", e.FinishedAt}}
-	case job.HasFailed:
-		return []reading{{"finished_at", e.FinishedAt}}
-	case job.HasTimedOut:
-		return []reading{{"finished_at", e.FinishedAt}}
-	case job.WasCancelled:
-		return []reading{{"finished_at", e.FinishedAt}}
-	case job.WasLost:
-		return []reading{{"finished_at", e.FinishedAt}}
-	case keys.Published:
-		return []reading{{"at", e.At}}
-	case keys.Activated:
-		return []reading{{"at", e.At}}
-	case keys.Retired:
-		return []reading{{"at", e.At}}
-	}
-	return nil
 }
 
 // takeGiven: commands are given in the log's order, but for those that take long.
@@ -127,25 +94,10 @@ func (c *timeCheck) takeAlone() {
 }
 
 // takeComputed: a job is submitted, started, computed and finished in this order; an answer comes after its request, or before it is published.
-func (c *timeCheck) takeComputed(it *Item) {
+func (c *timeCheck) takeComputed(it *Item, given event.Reading) {
 	switch e := it.Event.(type) {
 	case job.WasQueued:
 		c.ordered(it, "submitted_at", moment(e.SubmittedAt), "at", it.Metadata.At)
-		c.attempts[e.JobID] = moment(e.SubmittedAt)
-	case job.WasClaimed:
-		c.ordered(it, "the submission", c.attempts[e.JobID], "started_at", moment(e.StartedAt))
-		c.attempts[e.JobID] = moment(e.StartedAt)
-	case job.WasReleased, job.WasExcused: // the attempt before stays its last time
-	case job.HasSucceeded:
-		c.finished(it, e.JobID, e.FinishedAt)
-	case job.HasFailed:
-		c.finished(it, e.JobID, e.FinishedAt)
-	case job.HasTimedOut:
-		c.finished(it, e.JobID, e.FinishedAt)
-	case job.WasCancelled:
-		c.finished(it, e.JobID, e.FinishedAt)
-	case job.WasLost:
-		c.finished(it, e.JobID, e.FinishedAt)
 	case run.Evaluated:
 		if evaluated := moment(e.EvaluatedAt); e.JobID == "" {
 			c.ordered(it, "at", it.Metadata.At, "evaluated_at", evaluated)
@@ -155,12 +107,14 @@ func (c *timeCheck) takeComputed(it *Item) {
 		}
 	case certificate.Issued:
 		c.ordered(it, "created_at", moment(e.CreatedAt), "at", it.Metadata.At)
+	default:
+		if given.Field == "" {
+			return
+		}
+		if s := stateOf[job.Command, job.State](c.before, it.Stream); s != nil {
+			c.ordered(it, "the submission or the attempt before", moment(cmp.Or(s.StartedAt, s.Queued.SubmittedAt)), given.Field, moment(given.Value))
+		}
 	}
-}
-
-func (c *timeCheck) finished(it *Item, jobID, at string) {
-	c.ordered(it, "the attempt's start", c.attempts[jobID], "finished_at", moment(at))
-	delete(c.attempts, jobID)
 }
 
 // ordered notes that one time comes after another that follows it, by more than clocks of an installation differ.

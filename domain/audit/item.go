@@ -5,7 +5,6 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -14,7 +13,6 @@ import (
 	"reckon/domain/event"
 	"reckon/domain/job"
 	"reckon/domain/run"
-	"reckon/domain/upload"
 )
 
 // Stored is an event as a source reads it.
@@ -38,8 +36,10 @@ type Item struct {
 	Created        time.Time // Stored.Created
 	id             eventID   // zero: it is no UUID
 	digest         [sha256.Size]byte
-	named          named  // of a migration's events
-	published      string // hash of name, version and data of an event that jobs publish
+	facts          *event.Facts  // of Event's type
+	address        event.Address // of Event
+	named          named         // of a migration's events
+	published      string        // hash of name, version and data of an event that jobs publish
 	problems       []problem
 	texts          texts
 	noExport       bool // the export of a proof job was not looked at
@@ -112,51 +112,45 @@ func parseID(s string) (id eventID, ok bool) {
 	return id, err == nil
 }
 
-// load reads the blobs that an event names, and keeps the texts that checks need.
+// load reads every text and blob of an event, and keeps the texts that checks need.
 func (r Reader) load(ctx context.Context, it *Item) error {
-	text := func(into *string, t event.Text) error {
+	blobs := map[string]string{} // by SHA-256
+	for _, t := range event.Texts(it.Event) {
 		content, err := r.loadText(ctx, it, t)
-		if into != nil {
-			*into = content
+		if err != nil {
+			return err
 		}
-		return err
+		if t.Blob != nil {
+			blobs[t.Blob.SHA256] = content
+		}
 	}
-	ended := func(o job.Outcome) error {
-		return errors.Join(text(&it.texts.output, o.Output), text(&it.texts.result, o.Result))
+	text := func(t event.Text) string {
+		if t.Blob == nil {
+			return t.Inline
+		}
+		return blobs[t.Blob.SHA256]
 	}
 	switch e := it.Event.(type) {
 	case run.Evaluated:
-		var stdout event.Text
+		it.texts.expression, it.texts.answer, it.texts.inputForm = text(e.Expression), text(e.Answer), text(e.InputForm)
 		if e.Stdout != nil {
-			stdout = *e.Stdout
+			it.texts.stdout = text(*e.Stdout)
 		}
-		err := errors.Join(text(&it.texts.expression, e.Expression), text(&it.texts.answer, e.Answer), text(&it.texts.stdout, stdout), text(&it.texts.inputForm, e.InputForm))
-		if e.Plot != nil && err == nil {
-			_, err = r.loadBlob(ctx, it, *e.Plot)
-		}
-		return err
 	case run.Sealed:
-		return text(&it.texts.canonical, e.Canonical)
-	case run.TimedOut:
-		return text(nil, e.Expression)
-	case run.Failed:
-		return text(nil, e.Expression)
+		it.texts.canonical = text(e.Canonical)
 	case job.WasQueued:
-		if err := text(&it.texts.payload, e.Payload); err != nil || e.CertificateID == "" {
-			return err
+		it.texts.payload = text(e.Payload)
+		if e.CertificateID != "" {
+			return r.loadExport(ctx, it)
 		}
-		return r.loadExport(ctx, it)
-	case job.HasSucceeded:
-		return ended(e.Outcome)
-	case job.HasFailed:
-		return ended(e.Outcome)
-	case job.HasTimedOut:
-		return ended(e.Outcome)
-	case upload.Stored:
-		_, err := r.loadBlob(ctx, it, e.Blob)
-		return err
 	case certificate.Issued:
-		return r.loadFindings(ctx, it, e)
+		it.texts.findings = e.Findings
+		if e.FindingsBlob != nil && it.texts.missing == "" {
+			it.readFindings(*e.FindingsBlob, blobs[e.FindingsBlob.SHA256])
+		}
+	default:
+		end, _ := job.EndOf(e)
+		it.texts.output, it.texts.result = text(end.Output), text(end.Result)
 	}
 	return nil
 }
@@ -205,21 +199,12 @@ func (r Reader) loadBlob(ctx context.Context, it *Item, b event.Blob) (string, e
 	return "", nil
 }
 
-func (r Reader) loadFindings(ctx context.Context, it *Item, e certificate.Issued) error {
-	it.texts.findings = e.Findings
-	if e.FindingsBlob == nil {
-		return nil
-	}
-	content, err := r.loadBlob(ctx, it, *e.FindingsBlob)
-	if err != nil || it.texts.missing != "" {
-		return err
-	}
+func (it *Item) readFindings(blob event.Blob, content string) {
 	var findings certificate.Findings
 	if err := strictUnmarshal([]byte(content), &findings); err != nil {
 		it.problem(checkSchema, KindSchema, "findings in JSON", err.Error())
-		it.texts.missing = "blob " + e.FindingsBlob.SHA256
-		return nil
+		it.texts.missing = "blob " + blob.SHA256
+		return
 	}
 	it.texts.findings = findings
-	return nil
 }

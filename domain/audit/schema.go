@@ -48,7 +48,7 @@ func (r Reader) decode(it *Item, s Stored) {
 		it.problem(checkSchema, KindSchema, "the fields of docs/events", err.Error())
 		return
 	}
-	it.Event = e
+	it.Event, it.facts, it.address = e, declared.Facts, declared.Address(e)
 	if isPublished(e) {
 		it.published = hashOf(s.Name, fmt.Sprint(it.Metadata.Version), string(s.Data))
 	}

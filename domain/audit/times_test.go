@@ -38,16 +38,16 @@ func timesOf(v any, path string, visit func(path string, at time.Time, set func(
 }
 
 // TestEveryTimeIsCompared: given the true log, when any one time of any event is moved by six hours, back or ahead, then the audit says so,
-// but for those of which audit.FreeFields says why nothing else follows from them.
+// but for those of which event.Free says why nothing else follows from them.
 func TestEveryTimeIsCompared(t *testing.T) {
-	tried := 0
+	tried, declared := 0, domain.Catalogue().Free()
 	try := func(name string, l *audittest.Log) {
 		tried++
 		if len(audittest.Audit(t, l, nil)) > 0 {
 			return
 		}
-		if audit.FreeFields()[name] == "" {
-			t.Errorf("%s is not compared with anything: add it to a check, or to FreeFields with the reason", name)
+		if declared[name] == "" {
+			t.Errorf("%s is not compared with anything: add it to a check, or to event.Free with the reason", name)
 		}
 	}
 	count := len(audittest.True().Events)

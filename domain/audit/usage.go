@@ -88,11 +88,16 @@ func (u *Usage) Take(it *Item) {
 	if e, ok := it.Event.(account.Registered); ok && e.Account == u.account {
 		u.known = true
 	}
-	if !u.owns(it.Recorded) {
+	if !u.owns(it) {
 		return
 	}
 	used, day := usedBy(it.Recorded)
 	used.LogBytes = int64(it.DataBytes)
+	for _, t := range event.Texts(it.Event) {
+		if t.Blob != nil {
+			used.BlobBytes += t.Blob.Bytes
+		}
+	}
 	if day < u.from || u.to != "" && day >= u.to {
 		return
 	}
@@ -105,15 +110,15 @@ func (u *Usage) Take(it *Item) {
 }
 
 // owns tells whether an event is the account's: it names the account, or it names none and its stream has an earlier one that does.
-func (u *Usage) owns(r event.Recorded) bool {
-	if r.Event == nil {
+func (u *Usage) owns(it *Item) bool {
+	if it.Event == nil {
 		return false
 	}
-	_, account := addressOf(r.Event)
+	account := it.address.Account
 	if account == u.account {
-		u.streams[r.Stream] = true
+		u.streams[it.Stream] = true
 	}
-	return account == u.account || account == "" && u.streams[r.Stream]
+	return account == u.account || account == "" && u.streams[it.Stream]
 }
 
 // usedBy is what one event stands for, and the day: that of its command, or of the slots.
@@ -121,45 +126,26 @@ func usedBy(r event.Recorded) (d UsageDay, day string) {
 	day = r.Metadata.At.UTC().Format(time.DateOnly)
 	switch e := r.Event.(type) {
 	case run.Evaluated:
-		d = UsageDay{Evaluations: 1, EngineMS: e.ExecutionMS, BlobBytes: blobBytes(e.Expression, e.Answer, e.InputForm)}
-		if e.Stdout != nil {
-			d.BlobBytes += blobBytes(*e.Stdout)
-		}
-		if e.Plot != nil {
-			d.BlobBytes += e.Plot.Bytes
-		}
+		d = UsageDay{Evaluations: 1, EngineMS: e.ExecutionMS}
 		if e.Check != nil {
 			d.Checks, d.CheckMS = 1, e.Check.ElapsedMS
 		}
 	case run.TimedOut:
-		d = UsageDay{Evaluations: 1, EngineMS: e.BudgetMS, BlobBytes: blobBytes(e.Expression)}
+		d = UsageDay{Evaluations: 1, EngineMS: e.BudgetMS}
 	case run.Failed:
-		d = UsageDay{Evaluations: 1, EngineMS: e.ExecutionMS, BlobBytes: blobBytes(e.Expression)}
+		d = UsageDay{Evaluations: 1, EngineMS: e.ExecutionMS}
 	case run.Verified:
 		d = UsageDay{Checks: 1, CheckMS: e.ElapsedMS}
 	case slots.Spent:
-		d, day = UsageDay{Slots: 1, BlobBytes: blobBytes(e.Submission.Payload)}, e.Day
+		d, day = UsageDay{Slots: 1}, e.Day
 	case slots.Refunded:
 		d, day = UsageDay{Refunds: 1}, r.Stream[max(0, len(r.Stream)-len(time.DateOnly)):] // slots-<account>-<day>
 	case upload.Stored:
-		d = UsageDay{Uploads: 1, UploadBytes: e.Blob.Bytes, BlobBytes: e.Blob.Bytes}
-	case job.HasSucceeded:
-		d = UsageDay{Jobs: 1, BlobBytes: blobBytes(e.Output, e.Result)}
-	case job.HasFailed:
-		d = UsageDay{Jobs: 1, BlobBytes: blobBytes(e.Output, e.Result)}
-	case job.HasTimedOut:
-		d = UsageDay{Jobs: 1, BlobBytes: blobBytes(e.Output, e.Result)}
-	case job.WasCancelled, job.WasLost:
-		d = UsageDay{Jobs: 1}
-	}
-	return d, day
-}
-
-func blobBytes(texts ...event.Text) (n int64) {
-	for _, t := range texts {
-		if t.Blob != nil {
-			n += t.Blob.Bytes
+		d = UsageDay{Uploads: 1, UploadBytes: e.Blob.Bytes}
+	default:
+		if _, ends := job.EndOf(e); ends {
+			d = UsageDay{Jobs: 1}
 		}
 	}
-	return n
+	return d, day
 }

@@ -91,6 +91,20 @@ type Void struct {
 	Now       time.Time
 }
 
+// settle is what follows the last payment of what was owed of a subscription that ended unpaid.
+type settle struct {
+	account string
+	now     time.Time
+}
+
+// issue is what follows the beginning of a period: its invoice, with the terms that this one has.
+type issue struct{ Issued }
+
+// advanceForGood is Advance as it was decided when subscription.ended had its first version: what ended unpaid could not be settled.
+type advanceForGood struct{ Advance }
+
+func (settle) billingCommand()    {}
+func (issue) billingCommand()     {}
 func (Subscribe) billingCommand() {}
 func (Advance) billingCommand()   {}
 func (Cancel) billingCommand()    {}
@@ -146,6 +160,16 @@ func decide(c Command, s State) ([]event.Event, error) {
 	case Advance:
 		d.at(c.Account, c.Now)
 		d.advance(c.Plans)
+	case advanceForGood:
+		d.at(c.Account, c.Now)
+		d.advance(c.Plans)
+		d.notRestorable()
+	case settle:
+		d.at(c.account, c.now)
+		d.settle()
+	case issue:
+		d.at(c.Account, parse(c.IssuedAt))
+		d.issueAgain(c.Issued)
 	case Cancel:
 		d.at(c.Account, c.Now)
 		err = d.cancel(c)
@@ -356,6 +380,25 @@ func (d *decision) issueForSubscription(t terms) {
 	})
 	if total == 0 {
 		d.record(Paid{Account: d.account, InvoiceID: InvoiceID(d.account, d.state.issued), Currency: currency, Method: PaidCredit, PaidAt: event.Timestamp(d.now)})
+	}
+}
+
+// issueAgain issues the invoice of the period that has begun with the terms of one; nothing where that one is of no such period.
+func (d *decision) issueAgain(e Issued) {
+	lines := slices.DeleteFunc(slices.Clone(e.Lines), func(l Line) bool { return l.Kind == LineCredit })
+	if s := d.state.Subscription; !s.Live || s.InvoiceID != "" || len(lines) == 0 || lines[len(lines)-1] != d.periodLine() {
+		return
+	}
+	d.issueForSubscription(terms{lines: lines, due: parse(e.DueAt), ends: parse(e.EndsSubscriptionAt)})
+}
+
+// notRestorable takes back that what ended can be settled.
+func (d *decision) notRestorable() {
+	for i, e := range d.events {
+		if ended, is := e.(Ended); is {
+			ended.Restorable = false
+			d.events[i] = ended
+		}
 	}
 }
 

@@ -2,8 +2,10 @@ package billing
 
 import (
 	"encoding/json"
+	"time"
 
 	"reckon/domain/account"
+	"reckon/domain/decider"
 	"reckon/domain/event"
 )
 
@@ -178,24 +180,114 @@ func (Paid) EventName() string      { return "invoice.paid" }
 func (Voided) EventName() string    { return "invoice.voided" }
 
 // Events declares this package's event types.
-func Events() []event.Type {
+func Events() []event.Type { return Model().Events() }
+
+// Model is the decider of an account's billing stream with its event types. The catalogue of plans is the operator's and not in the log:
+// it had the plans that the events say, and did not have that of a subscription which was withdrawn.
+func Model() decider.Model[Command, State] {
 	const (
 		id                         = "0198a1b2-0000-7000-8000-00000000000a"
 		start, next, due, graceEnd = "2026-08-01T12:00:00.000Z", "2026-09-01T12:00:00.000Z", "2026-08-15T12:00:00.000Z", "2026-08-22T12:00:00.000Z"
 	)
 	invoice := InvoiceID(id, 1)
-	return []event.Type{
-		event.Of(Started{Account: id, Plan: "pro", Period: account.Monthly, AmountMinor: 1200, Currency: "USD", StartedAt: start, RenewsAt: next, QuoteID: "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08"}),
-		event.Of(Renewed{Account: id, Plan: "pro", PeriodStart: next, RenewsAt: "2026-10-01T12:00:00.000Z"}),
-		event.Of(Cancelled{Account: id, EndsAt: next}),
-		event.Of(Resumed{Account: id, RenewsAt: next}),
-		event.Of(Ended{Account: id, Plan: "pro", Reason: EndUnpaid, EndedAt: graceEnd, Currency: "USD", Restorable: true}, notRestorable),
-		event.Of(Settled{Account: id, Plan: "pro", SettledAt: "2026-08-25T12:00:00.000Z", RenewsAt: next, CreditMinor: 117, Currency: "USD"}),
-		event.Of(Issued{
+	of := func(account string) event.Address { return event.Address{Stream: Stream(account), Account: account} }
+	return decider.Model[Command, State]{Decider: Decider, Live: func(s State) bool { return s.Subscription.Live }, Shown: shown, Types: []decider.Type[Command, State]{
+		decider.On(Started{Account: id, Plan: "pro", Period: account.Monthly, AmountMinor: 1200, Currency: "USD", StartedAt: start, RenewsAt: next, QuoteID: "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08"},
+			func(e Started) event.Address { return of(e.Account) },
+			func(e Started, _ State, _ event.Metadata) Command {
+				return Subscribe{Account: e.Account, Plan: e.Plan, Price: account.Price{Period: e.Period, AmountMinor: e.AmountMinor, Currency: e.Currency}, QuoteID: e.QuoteID, Now: parse(e.StartedAt)}
+			},
+			event.Begins()),
+		decider.On(Renewed{Account: id, Plan: "pro", PeriodStart: next, RenewsAt: "2026-10-01T12:00:00.000Z"},
+			func(e Renewed) event.Address { return of(e.Account) },
+			func(e Renewed, s State, m event.Metadata) Command {
+				return Advance{Account: e.Account, Plans: s.sold(), Now: m.At}
+			}),
+		decider.On(Cancelled{Account: id, EndsAt: next},
+			func(e Cancelled) event.Address { return of(e.Account) },
+			func(e Cancelled, s State, m event.Metadata) Command {
+				return Cancel{Account: e.Account, Plans: s.sold(), Now: m.At}
+			}),
+		decider.On(Resumed{Account: id, RenewsAt: next},
+			func(e Resumed) event.Address { return of(e.Account) },
+			func(e Resumed, s State, m event.Metadata) Command {
+				return Subscribe{Account: e.Account, Plan: s.Subscription.Plan, Price: s.Subscription.Price, Plans: s.sold(), Now: m.At}
+			}),
+		decider.On(Ended{Account: id, Plan: "pro", Reason: EndUnpaid, EndedAt: graceEnd, Currency: "USD", Restorable: true},
+			func(e Ended) event.Address { return of(e.Account) },
+			ending, event.Upcast(notRestorable)),
+		decider.On(Settled{Account: id, Plan: "pro", SettledAt: "2026-08-25T12:00:00.000Z", RenewsAt: next, CreditMinor: 117, Currency: "USD"},
+			func(e Settled) event.Address { return of(e.Account) },
+			func(e Settled, _ State, _ event.Metadata) Command { return settle{e.Account, parse(e.SettledAt)} }),
+		decider.On(Issued{
 			Account: id, InvoiceID: invoice, Number: InvoiceNumber(id, 1), Currency: "USD", AmountMinor: 1200, IssuedAt: start, DueAt: due, EndsSubscriptionAt: graceEnd,
 			Lines: []Line{{Kind: LinePeriod, Description: "pro, month", Plan: "pro", Period: account.Monthly, From: start, To: next, AmountMinor: 1200}},
-		}),
-		event.Of(Paid{Account: id, InvoiceID: invoice, AmountMinor: 1200, Currency: "USD", Method: PaidProvider, PaymentID: "evt_1", PaidAt: due}),
-		event.Of(Voided{Account: id, InvoiceID: invoice, Reason: VoidOperator, Note: "sent twice", VoidedAt: due}),
+		},
+			func(e Issued) event.Address { return of(e.Account) },
+			issuing,
+			event.Free{"currency": event.Chosen, "lines[].description": "the operator's words, on invoices that are of no subscription", "reference": event.Chosen}),
+		decider.On(Paid{Account: id, InvoiceID: invoice, AmountMinor: 1200, Currency: "USD", Method: PaidProvider, PaymentID: "evt_1", PaidAt: due},
+			func(e Paid) event.Address { return of(e.Account) },
+			func(e Paid, _ State, _ event.Metadata) Command {
+				return Pay{Account: e.Account, InvoiceID: e.InvoiceID, AmountMinor: e.AmountMinor, Currency: e.Currency, Method: e.Method, PaymentID: e.PaymentID, Now: parse(e.PaidAt)}
+			},
+			event.Free{"payment_id": "the payment provider's"}),
+		decider.On(Voided{Account: id, InvoiceID: invoice, Reason: VoidOperator, Note: "sent twice", VoidedAt: due},
+			func(e Voided) event.Address { return of(e.Account) },
+			func(e Voided, s State, _ event.Metadata) Command {
+				if e.Reason == VoidReplaced {
+					return s.replacing(e.Account, parse(e.VoidedAt))
+				}
+				return Void{Account: e.Account, InvoiceID: e.InvoiceID, Note: e.Note, Now: parse(e.VoidedAt)}
+			},
+			event.Free{"note": event.Chosen}),
+	}}
+}
+
+// shown is what people are shown of a state.
+func shown(s State) any {
+	return struct {
+		Subscription Subscription
+		Changes      int64
+		Credits      []account.Price
+		Invoices     []Invoice
+	}{s.Subscription, s.Changes, s.Credits(), s.Invoices()}
+}
+
+// sold is a catalogue that has the plan of the live subscription.
+func (s State) sold() account.Plans { return account.Plans{{Name: s.Subscription.Plan}} }
+
+// replacing is the command that puts another plan in the place of the live subscription's.
+func (s State) replacing(accountID string, now time.Time) Command {
+	return Subscribe{Account: accountID, Plan: s.Subscription.Plan + " or another", Price: s.Subscription.Price, Plans: s.sold(), Now: now}
+}
+
+// ending is the command that ends a subscription so.
+func ending(e Ended, s State, m event.Metadata) Command {
+	now := parse(e.EndedAt)
+	switch e.Reason {
+	case EndReplaced:
+		return s.replacing(e.Account, now)
+	case EndClosed:
+		return Close{Account: e.Account, Now: now}
+	case EndWithdrawn:
+		return Advance{Account: e.Account, Now: now}
+	case EndCancelled, EndUnpaid:
 	}
+	advance := Advance{Account: e.Account, Plans: s.sold(), Now: now}
+	if m.Version == 1 {
+		return advanceForGood{advance}
+	}
+	return advance
+}
+
+// issuing is the command that issues an invoice so.
+func issuing(e Issued, s State, _ event.Metadata) Command {
+	if e.EndsSubscriptionAt != "" {
+		return issue{e}
+	}
+	if len(e.Lines) != 1 {
+		return nil
+	}
+	return Issue{Account: e.Account, Reference: e.Reference, Description: e.Lines[0].Description, AmountMinor: e.AmountMinor, Currency: e.Currency, Now: parse(e.IssuedAt)}
 }

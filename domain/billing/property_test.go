@@ -245,15 +245,21 @@ func (r *reckoning) plan() string {
 
 // TestMoneyIsWhatThePageSays: whatever is subscribed to, changed, cancelled, paid and made void in whatever order, the plan in force,
 // every invoice and the credit are what a reckoning by docs/billing.md says; nothing is paid twice; and all that is asked for, less
-// what is credited, is what was in force.
+// what is credited, is what was in force. Each event follows from the command that its type declares.
 func TestMoneyIsWhatThePageSays(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		now := time.UnixMilli(rapid.Int64Range(1.7e12, 1.9e12).Draw(t, "start")).UTC()
 		r := &reckoning{}
 		var history []event.Event
+		past := billing.Events()[0].NewPast()
 		do := func(c billing.Command) error {
 			events, err := billing.Decider.Decide(c, billing.Decider.Fold(history))
 			history = append(history, events...)
+			for _, e := range events {
+				if illegal := past.Take(e, event.Metadata{At: now, Version: 2}); illegal != nil {
+					t.Fatalf("%s of %T is called illegal: %+v; decided were %v", e.EventName(), c, illegal, events)
+				}
+			}
 			return err
 		}
 		for range rapid.IntRange(1, 25).Draw(t, "steps") {

@@ -123,27 +123,14 @@ func EventNames() []string {
 // JobOf is the job that an event came of, empty where it came of none: Read needs the
 // activity of that job's submission.
 func JobOf(e event.Event) string {
-	switch e := e.(type) {
-	case run.Evaluated:
-		return e.JobID
-	case run.TimedOut:
-		return e.JobID
-	case run.Failed:
-		return e.JobID
-	case job.HasSucceeded:
-		return e.JobID
-	case job.HasFailed:
-		return e.JobID
-	case job.HasTimedOut:
-		return e.JobID
-	case job.WasCancelled:
-		return e.JobID
-	case job.WasLost:
-		return e.JobID
-	case certificate.Issued:
-		return e.JobID
+	if subject, ends := run.SubjectOf(e); ends {
+		return subject.JobID
 	}
-	return ""
+	if issued, is := e.(certificate.Issued); is {
+		return issued.JobID
+	}
+	end, _ := job.EndOf(e)
+	return end.JobID
 }
 
 // Read is the activity that an event stands for. submitted is the submission of the job that
@@ -196,26 +183,14 @@ func (a *Activity) evaluation(s run.Subject, status run.Status, durationMS int64
 // end fills in the end of a job; false for an event that ends none. The failure of a job that
 // wrote a run counts with the run.
 func (a *Activity) end(e event.Event, submitted Activity) bool {
-	a.Type, a.JobID, a.Label = JobEnded, submitted.JobID, submitted.Label
-	status, finished, wrote := job.Status(""), "", ""
-	switch e := e.(type) {
-	case job.HasSucceeded:
-		status, finished, wrote = job.Succeeded, e.FinishedAt, e.PublishTo
-	case job.HasFailed:
-		status, finished, wrote = job.Failed, e.FinishedAt, e.PublishTo
-	case job.HasTimedOut:
-		status, finished, wrote = job.TimedOut, e.FinishedAt, e.PublishTo
-	case job.WasCancelled:
-		status, finished = job.Cancelled, e.FinishedAt
-	case job.WasLost:
-		status, finished = job.Lost, e.FinishedAt
-	default:
+	end, ends := job.EndOf(e)
+	if !ends {
 		return false
 	}
-	a.Status = Status(status)
-	a.Failed = wrote == "" && (status == job.Failed || status == job.TimedOut || status == job.Lost)
+	a.Type, a.JobID, a.Label, a.Status = JobEnded, submitted.JobID, submitted.Label, Status(end.Status)
+	a.Failed = end.PublishTo == "" && (end.Status == job.Failed || end.Status == job.TimedOut || end.Status == job.Lost)
 	ended := a.AtMS
-	if t, err := event.ParseTimestamp(finished); err == nil {
+	if t, err := event.ParseTimestamp(end.FinishedAt); err == nil {
 		ended = t.UnixMilli()
 	}
 	a.DurationMS = max(0, ended-submitted.AtMS)

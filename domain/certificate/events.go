@@ -3,6 +3,7 @@ package certificate
 import (
 	"encoding/json"
 
+	"reckon/domain/decider"
 	"reckon/domain/event"
 	"reckon/domain/upload"
 )
@@ -160,7 +161,28 @@ type Issued struct {
 func (Issued) EventName() string { return "certificate.issued" }
 
 // Events declares this package's event types.
-func Events() []event.Type { return []event.Type{event.Of(sample(), withoutOwn, withoutKernels)} }
+func Events() []event.Type {
+	return decider.Model[Issued, bool]{Decider: once, Shown: func(bool) any { return nil }, Types: []decider.Type[Issued, bool]{
+		decider.On(sample(),
+			func(e Issued) event.Address {
+				return event.Address{Stream: Stream(e.CertificateID), Account: e.Account}
+			},
+			func(e Issued, _ bool, _ event.Metadata) Issued { return e },
+			event.Upcast(withoutOwn), event.Upcast(withoutKernels)),
+	}}.Events()
+}
+
+// once decides on a certificate's stream: it is issued once, and never changes. The state tells whether it was.
+var once = decider.Decider[Issued, bool]{
+	Initial: func() bool { return false },
+	Decide: func(c Issued, issued bool) ([]event.Event, error) {
+		if issued {
+			return nil, nil
+		}
+		return []event.Event{c}, nil
+	},
+	Evolve: func(bool, event.Event) bool { return true },
+}
 
 // withoutOwn: version 1 has no own definitions, and says nothing in their place.
 func withoutOwn(v1 json.RawMessage) (json.RawMessage, error) { return v1, nil }

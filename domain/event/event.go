@@ -15,17 +15,18 @@ type Event interface{ EventName() string }
 // Upcast turns the JSON of one schema version into the JSON of the next.
 type Upcast func(json.RawMessage) (json.RawMessage, error)
 
-// Type is the one declaration that ties together stored name, schema version,
-// Go type, the sample of the golden file, and the upcasts from older versions.
+// Type is the one declaration that ties together stored name, schema version, Go type, the sample of the golden
+// file, the upcasts from older versions, and what the type says of its events.
 type Type struct {
 	Name    string
 	Version int
 	Sample  Event
+	*Facts           // nil: of a type that Of declares
 	upcasts []Upcast // upcasts[i] turns version i+1 into version i+2
 	decode  func([]byte, Unmarshal) (Event, error)
 }
 
-// Of declares the event type E. Its version is one more than the number of upcasts.
+// Of declares the event type E without facts, as tests of logs and projections need it. Its version is one more than the number of upcasts.
 func Of[E Event](sample E, upcasts ...Upcast) Type {
 	return Type{
 		Name:    sample.EventName(),
@@ -67,6 +68,20 @@ func (c Catalogue) Names() []string {
 	}
 	sort.Strings(names)
 	return names
+}
+
+// Free are the fields of all types from which nothing else in a log follows, by event name and path, each with the reason.
+func (c Catalogue) Free() map[string]string {
+	fields := map[string]string{}
+	for name, t := range c {
+		if t.Facts == nil {
+			continue
+		}
+		for path, reason := range t.Free {
+			fields[name+"."+path] = reason
+		}
+	}
+	return fields
 }
 
 // ErrUnknown is returned for a stored name no declaration has.

@@ -1,6 +1,10 @@
 package event
 
-import "context"
+import (
+	"context"
+	"reflect"
+	"sync"
+)
 
 // MaxInlineBytes is the largest text, in bytes, that an event carries itself; a
 // longer one lives in the blob store and the event names it (docs/architecture.md#the-log).
@@ -34,4 +38,58 @@ func (t Text) Load(ctx context.Context, blobs BlobReader) (string, error) {
 	}
 	content, err := blobs.Get(ctx, *t.Blob)
 	return string(content), err
+}
+
+// Texts are the texts that an event has in any of its fields, in their order; a blob that stands alone is one of them. Events that another
+// one carries have theirs themselves.
+func Texts(e Event) []Text { return textsIn(reflect.ValueOf(e), nil) }
+
+var textType, blobType = reflect.TypeFor[Text](), reflect.TypeFor[Blob]()
+
+func textsIn(v reflect.Value, found []Text) []Text {
+	if !mayHoldText(v.Type()) {
+		return found
+	}
+	switch v.Type() {
+	case textType:
+		return append(found, v.Interface().(Text))
+	case blobType:
+		blob := v.Interface().(Blob)
+		return append(found, Text{Blob: &blob})
+	}
+	switch v.Kind() {
+	case reflect.Pointer:
+		if !v.IsNil() {
+			return textsIn(v.Elem(), found)
+		}
+	case reflect.Slice:
+		for i := range v.Len() {
+			found = textsIn(v.Index(i), found)
+		}
+	case reflect.Struct:
+		for i := range v.NumField() {
+			found = textsIn(v.Field(i), found)
+		}
+	}
+	return found
+}
+
+var textHolders sync.Map // reflect.Type → bool
+
+// mayHoldText tells whether values of a type can have a text. No type of an event holds itself.
+func mayHoldText(t reflect.Type) bool {
+	if known, ok := textHolders.Load(t); ok {
+		return known.(bool)
+	}
+	holds := t == textType || t == blobType
+	switch t.Kind() {
+	case reflect.Pointer, reflect.Slice:
+		holds = mayHoldText(t.Elem())
+	case reflect.Struct:
+		for i := 0; i < t.NumField() && !holds; i++ {
+			holds = mayHoldText(t.Field(i).Type)
+		}
+	}
+	textHolders.Store(t, holds)
+	return holds
 }

@@ -49,12 +49,23 @@ func (Approved) EventName() string { return "grant.approved" }
 func (Revoked) EventName() string  { return "grant.revoked" }
 
 // Events declares this package's event types.
-func Events() []event.Type {
+func Events() []event.Type { return Model().Events() }
+
+// Model is the decider of a grant's stream with its event types.
+func Model() decider.Model[Command, State] {
 	const id, account, client = "5e0c1f7a-3b1d-4f0e-9d56-0a4f4c2b7e11", "0198a1b2-0000-7000-8000-00000000000a", "8f14e45f-ceea-467f-a0e6-1c0e8d0f6b2a"
-	return []event.Type{
-		event.Of(Approved{GrantID: id, Account: account, ClientID: client, ClientName: "Notebook", Resource: "api", Scopes: []string{"evaluate", "history:read"}}),
-		event.Of(Revoked{GrantID: id, Account: account, Reason: ReplayedSecret}),
-	}
+	return decider.Model[Command, State]{Decider: Decider, Live: State.InForce, Types: []decider.Type[Command, State]{
+		decider.On(Approved{GrantID: id, Account: account, ClientID: client, ClientName: "Notebook", Resource: "api", Scopes: []string{"evaluate", "history:read"}},
+			func(e Approved) event.Address { return event.Address{Stream: Stream(e.GrantID), Account: e.Account} },
+			func(e Approved, _ State, _ event.Metadata) Command {
+				return Approve{GrantID: e.GrantID, Account: e.Account, ClientID: e.ClientID, ClientName: e.ClientName, Resource: e.Resource, Scopes: scope.Known(e.Scopes)}
+			},
+			event.Begins(), event.Free{"client_id": event.Chosen, "client_name": event.Chosen, "resource": event.Chosen}),
+		decider.On(Revoked{GrantID: id, Account: account, Reason: ReplayedSecret},
+			func(e Revoked) event.Address { return event.Address{Stream: Stream(e.GrantID), Account: e.Account} },
+			func(e Revoked, _ State, _ event.Metadata) Command { return Revoke(e) },
+			event.Free{"reason": "says why it ended"}),
+	}}
 }
 
 // State is the state of a grant that authentication needs.

@@ -55,6 +55,9 @@ func (s State) Exists() bool { return s.Status != "" }
 // Terminal tells whether the job has ended.
 func (s State) Terminal() bool { return s.Exists() && s.Status != Queued && s.Status != Running }
 
+// live tells whether the job has not ended.
+func (s State) live() bool { return s.Exists() && !s.Terminal() }
+
 // Command is one of Queue, Claim, Release, Return, Abandon, Excuse, Finish, Cancel.
 type Command interface{ jobCommand() }
 
@@ -84,6 +87,9 @@ type Abandon struct {
 	Spent      bool
 }
 
+// abandonUnrecorded is Abandon as it was decided when job.lost had its first version: no slot of a lost job was given back.
+type abandonUnrecorded struct{ Abandon }
+
 // Excuse says that the runner of an attempt lives, which was cut off: the attempt is not spent, and no longer holds the job.
 type Excuse struct{ Nonce, Now string }
 
@@ -102,8 +108,9 @@ func (Release) jobCommand() {}
 func (Return) jobCommand()  {}
 func (Abandon) jobCommand() {}
 func (Excuse) jobCommand()  {}
-func (Finish) jobCommand()  {}
-func (Cancel) jobCommand()  {}
+
+func (Finish) jobCommand() {}
+func (Cancel) jobCommand() {}
 
 var (
 	// ErrNotFound means that the account has no such job.
@@ -146,6 +153,8 @@ func decide(c Command, s State) ([]event.Event, error) {
 		return giveBack(c, s)
 	case Abandon:
 		return abandon(c, s), nil
+	case abandonUnrecorded:
+		return unrecorded(abandon(c.Abandon, s)), nil
 	case Excuse:
 		return excuse(c, s), nil
 	case Finish:
@@ -193,6 +202,17 @@ func excuse(c Excuse, s State) []event.Event {
 		return []event.Event{WasExcused{JobID: s.Queued.JobID, Nonce: c.Nonce}}
 	}
 	return abandon(Abandon{Nonce: c.Nonce, Now: c.Now}, s)
+}
+
+// unrecorded leaves out of a loss what the first version of job.lost did not say.
+func unrecorded(events []event.Event) []event.Event {
+	for i, e := range events {
+		if lost, is := e.(WasLost); is {
+			lost.Why, lost.Lacked, lost.Refunded = Unrecorded, "", false
+			events[i] = lost
+		}
+	}
+	return events
 }
 
 // lose ends a job that is not tried again.

@@ -3,6 +3,7 @@ package job
 import (
 	"encoding/json"
 
+	"reckon/domain/decider"
 	"reckon/domain/event"
 )
 
@@ -106,6 +107,29 @@ type (
 	HasTimedOut struct{ Outcome }
 )
 
+// End is how a job ended. The outcome of one that was cancelled or lost has the job and the time only.
+type End struct {
+	Status Status
+	Outcome
+}
+
+// EndOf is what an event that ends a job says; false for any other event.
+func EndOf(e event.Event) (end End, ends bool) {
+	switch e := e.(type) {
+	case HasSucceeded:
+		return End{Succeeded, e.Outcome}, true
+	case HasFailed:
+		return End{Failed, e.Outcome}, true
+	case HasTimedOut:
+		return End{TimedOut, e.Outcome}, true
+	case WasCancelled:
+		return End{Cancelled, Outcome{JobID: e.JobID, FinishedAt: e.FinishedAt}}, true
+	case WasLost:
+		return End{Lost, Outcome{JobID: e.JobID, FinishedAt: e.FinishedAt}}, true
+	}
+	return End{}, false
+}
+
 // WasCancelled ends a job on request. Early means that no runner had ever
 // tried it: its slot is refunded.
 type WasCancelled struct {
@@ -159,21 +183,98 @@ func Sample() Submission {
 }
 
 // Events declares this package's event types.
-func Events() []event.Type {
+func Events() []event.Type { return Model().Events() }
+
+// Model is the decider of a job's stream with its event types.
+func Model() decider.Model[Command, State] {
 	s := Sample()
 	const nonce, slot, at = "0198a1b2-0000-7000-8000-00000000abcd", "0198a1b2-0000-7000-8000-000000005107", "2026-08-01T12:00:00.000Z"
 	outcome := Outcome{JobID: s.JobID, Nonce: nonce, Output: event.Inline("x^3/3"), Result: event.Inline(`{"result":"x^3/3"}`),
 		Publish: []event.Embedded{{Name: "run.evaluated", Version: 1, Data: json.RawMessage(`{}`)}}, PublishTo: "run-1002", FinishedAt: at}
 	failed := Outcome{JobID: s.JobID, Nonce: nonce, Error: "the engine failed: crashed", FinishedAt: at}
-	return []event.Type{
-		event.Of(WasQueued{Submission: s, SlotID: slot, Day: "2026-08-01"}),
-		event.Of(WasClaimed{JobID: s.JobID, Runner: "0198a1b2-0000-7000-8000-0000000000ff", Nonce: nonce, Attempt: 1, StartedAt: at}),
-		event.Of(WasReleased{JobID: s.JobID, Nonce: nonce, Reason: Untried, Lacked: "the store of large bytes could not be reached", NotBefore: "2026-08-01T12:00:01.000Z"}, withoutUntried),
-		event.Of(WasExcused{JobID: s.JobID, Nonce: nonce}),
-		event.Of(HasSucceeded{outcome}),
-		event.Of(HasFailed{failed}),
-		event.Of(HasTimedOut{Outcome{JobID: s.JobID, Nonce: nonce, Error: "the compute budget is exhausted", FinishedAt: at}}),
-		event.Of(WasCancelled{JobID: s.JobID, Early: true, SlotID: slot, Day: "2026-08-01", FinishedAt: at}),
-		event.Of(WasLost{JobID: s.JobID, Nonce: nonce, Attempts: 9, Why: NeverTried, Lacked: "the store of large bytes could not be reached", Refunded: true, FinishedAt: at}, withoutWhy),
+	const noAnswer, noTry = "says in words why there is no answer", "says in words why it could not be tried"
+	of := func(jobID string) event.Address { return event.Address{Stream: Stream(jobID)} }
+	return decider.Model[Command, State]{Decider: Decider, Live: State.live, Slim: withoutTexts, Types: []decider.Type[Command, State]{
+		decider.On(WasQueued{Submission: s, SlotID: slot, Day: "2026-08-01"},
+			func(e WasQueued) event.Address { return event.Address{Stream: Stream(e.JobID), Account: e.Account} },
+			func(e WasQueued, _ State, _ event.Metadata) Command { return Queue{Queued: e} }),
+		decider.On(WasClaimed{JobID: s.JobID, Runner: "0198a1b2-0000-7000-8000-0000000000ff", Nonce: nonce, Attempt: 1, StartedAt: at},
+			func(e WasClaimed) event.Address { return of(e.JobID) },
+			func(e WasClaimed, _ State, _ event.Metadata) Command {
+				return Claim{Runner: e.Runner, Nonce: e.Nonce, Now: e.StartedAt}
+			},
+			event.Given("started_at", func(e WasClaimed) string { return e.StartedAt }), event.Free{"runner": event.OfProcess}),
+		decider.On(WasReleased{JobID: s.JobID, Nonce: nonce, Reason: Untried, Lacked: "the store of large bytes could not be reached", NotBefore: "2026-08-01T12:00:01.000Z"},
+			func(e WasReleased) event.Address { return of(e.JobID) },
+			releasing, event.Upcast(withoutUntried),
+			event.Free{
+				"lacked": noTry, "not_before": "when it was to be tried again, which no claim is bound to",
+				"reason": "says why an attempt ended, of which others followed",
+			}),
+		decider.On(WasExcused{JobID: s.JobID, Nonce: nonce},
+			func(e WasExcused) event.Address { return of(e.JobID) },
+			func(e WasExcused, _ State, _ event.Metadata) Command { return Excuse{Nonce: e.Nonce} }),
+		decider.On(HasSucceeded{outcome},
+			func(e HasSucceeded) event.Address { return of(e.JobID) },
+			func(e HasSucceeded, _ State, _ event.Metadata) Command {
+				return Finish{Status: Succeeded, Outcome: e.Outcome}
+			},
+			event.Given("finished_at", func(e HasSucceeded) string { return e.FinishedAt })),
+		decider.On(HasFailed{failed},
+			func(e HasFailed) event.Address { return of(e.JobID) },
+			func(e HasFailed, _ State, _ event.Metadata) Command {
+				return Finish{Status: Failed, Outcome: e.Outcome}
+			},
+			event.Given("finished_at", func(e HasFailed) string { return e.FinishedAt }), event.Free{"error": noAnswer}),
+		decider.On(HasTimedOut{Outcome{JobID: s.JobID, Nonce: nonce, Error: "the compute budget is exhausted", FinishedAt: at}},
+			func(e HasTimedOut) event.Address { return of(e.JobID) },
+			func(e HasTimedOut, _ State, _ event.Metadata) Command {
+				return Finish{Status: TimedOut, Outcome: e.Outcome}
+			},
+			event.Given("finished_at", func(e HasTimedOut) string { return e.FinishedAt }), event.Free{"error": noAnswer}),
+		decider.On(WasCancelled{JobID: s.JobID, Early: true, SlotID: slot, Day: "2026-08-01", FinishedAt: at},
+			func(e WasCancelled) event.Address { return of(e.JobID) },
+			func(e WasCancelled, s State, _ event.Metadata) Command {
+				return Cancel{Account: s.Queued.Account, Now: e.FinishedAt}
+			},
+			event.Given("finished_at", func(e WasCancelled) string { return e.FinishedAt })),
+		decider.On(WasLost{JobID: s.JobID, Nonce: nonce, Attempts: 9, Why: NeverTried, Lacked: "the store of large bytes could not be reached", Refunded: true, FinishedAt: at},
+			func(e WasLost) event.Address { return of(e.JobID) },
+			losing, event.Upcast(withoutWhy),
+			event.Given("finished_at", func(e WasLost) string { return e.FinishedAt }), event.Free{"lacked": noTry}),
+	}}
+}
+
+// releasing is the command that puts a job back into the queue so.
+func releasing(e WasReleased, s State, _ event.Metadata) Command {
+	switch e.Reason {
+	case Untried:
+		again, _ := event.ParseTimestamp(e.NotBefore) // a time that none is leads to another event
+		return Return{Nonce: e.Nonce, Lacked: e.Lacked, Now: again.Add(-PauseAfter(s.Untried + 1))}
+	case Interrupted:
+		return Abandon{Nonce: e.Nonce}
+	case Abandoned:
+		return Abandon{Nonce: e.Nonce, Spent: true}
+	case Drained:
 	}
+	return Release{Nonce: e.Nonce}
+}
+
+// losing is the command that loses a job so.
+func losing(e WasLost, _ State, m event.Metadata) Command {
+	spent := Abandon{Nonce: e.Nonce, Now: e.FinishedAt, Spent: true}
+	if m.Version == 1 {
+		return abandonUnrecorded{spent}
+	}
+	if e.Why == NeverTried {
+		now, _ := event.ParseTimestamp(e.FinishedAt)
+		return Return{Nonce: e.Nonce, Lacked: e.Lacked, Now: now}
+	}
+	return spent
+}
+
+// withoutTexts keeps of a job what decisions need.
+func withoutTexts(s State) State {
+	s.Queued.Payload, s.Outcome = event.Text{}, Outcome{}
+	return s
 }

@@ -60,14 +60,23 @@ type Activate struct {
 	KID   string
 	Proof []byte // signature of ActivationProof(KID) by the key: proves that the activator holds its private half
 	Now   time.Time
+
+	logged bool // it has been decided: the proof is not kept
 }
 
 // ActivationProof is the text that a key's private half signs for Activate. It is no JSON, so that it is never
 // the canonical form of anything sealed.
 func ActivationProof(kid string) []byte { return []byte("reckon key.activated " + kid) }
 
+// retire ends the sealing of the key that sealed before the active one.
+type retire struct {
+	KID string
+	Now time.Time
+}
+
 func (Publish) keysCommand()  {}
 func (Activate) keysCommand() {}
+func (retire) keysCommand()   {}
 
 var (
 	// ErrNotPublished means that a key was to seal before it was published.
@@ -97,6 +106,11 @@ func decide(c Command, s State) ([]event.Event, error) {
 		return []event.Event{Published{KID: c.KID, X: c.X, At: event.Timestamp(c.Now)}}, nil
 	case Activate:
 		return activate(c, s)
+	case retire:
+		if key, known := s.Find(c.KID); !known || key.ActiveFrom.IsZero() || !key.RetiredAt.IsZero() || s.Active == c.KID {
+			return nil, nil
+		}
+		return []event.Event{Retired{KID: c.KID, At: event.Timestamp(c.Now)}}, nil
 	}
 	return nil, fmt.Errorf("keys: unknown command %T", c)
 }
@@ -110,7 +124,7 @@ func activate(c Activate, s State) ([]event.Event, error) {
 		return nil, ErrRetired
 	case s.Active == c.KID:
 		return nil, nil
-	case !proven(key, c.Proof):
+	case !c.logged && !proven(key, c.Proof):
 		return nil, ErrNoPrivateHalf
 	case s.Active == "":
 		return []event.Event{Activated{KID: c.KID, At: event.Timestamp(c.Now)}}, nil

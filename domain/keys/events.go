@@ -5,7 +5,10 @@
 // It never holds a private key.
 package keys
 
-import "reckon/domain/event"
+import (
+	"reckon/domain/decider"
+	"reckon/domain/event"
+)
 
 // Stream is the one stream of the deployment's keys.
 const Stream = "keys"
@@ -34,11 +37,36 @@ func (Activated) EventName() string { return "key.activated" }
 func (Retired) EventName() string   { return "key.retired" }
 
 // Events declares this package's event types.
-func Events() []event.Type {
+func Events() []event.Type { return Model().Events() }
+
+// Model is the decider of Stream with its event types.
+func Model() decider.Model[Command, State] {
 	const kid, at = "1IG2tMH7J2wbJZnOf8LJzQitKf7LMvoAElsuDMVM54Y", "2026-08-01T12:00:00.000Z"
-	return []event.Type{
-		event.Of(Published{KID: kid, X: "A6EHv_POEL4dcN0Y50vAmWfk1jCbpQ1fHdyGZBJVMbg", At: at}),
-		event.Of(Activated{KID: kid, At: at}),
-		event.Of(Retired{KID: kid, At: at}),
-	}
+	here := event.Address{Stream: Stream}
+	return decider.Model[Command, State]{Decider: Decider, Shown: shown, Types: []decider.Type[Command, State]{
+		decider.On(Published{KID: kid, X: "A6EHv_POEL4dcN0Y50vAmWfk1jCbpQ1fHdyGZBJVMbg", At: at},
+			func(Published) event.Address { return here },
+			func(e Published, _ State, _ event.Metadata) Command {
+				return Publish{KID: e.KID, X: e.X, Now: parseOrZero(e.At)}
+			},
+			event.Given("at", func(e Published) string { return e.At })),
+		decider.On(Activated{KID: kid, At: at},
+			func(Activated) event.Address { return here },
+			func(e Activated, _ State, _ event.Metadata) Command {
+				return Activate{KID: e.KID, Now: parseOrZero(e.At), logged: true}
+			},
+			event.Given("at", func(e Activated) string { return e.At })),
+		decider.On(Retired{KID: kid, At: at},
+			func(Retired) event.Address { return here },
+			func(e Retired, _ State, _ event.Metadata) Command { return retire{KID: e.KID, Now: parseOrZero(e.At)} },
+			event.Given("at", func(e Retired) string { return e.At })),
+	}}
+}
+
+// shown is what people are shown of a state.
+func shown(s State) any {
+	return struct {
+		Active string
+		Keys   []Key
+	}{s.Active, s.Keys()}
 }

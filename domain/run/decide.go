@@ -53,7 +53,11 @@ type RecordFailure struct{ Failed Failed }
 // not replaced by an inconclusive check.
 type RecordCheck struct{ Verified Verified }
 
+// seal is the second event of Record.
+type seal struct{ Sealed Sealed }
+
 func (Record) runCommand()        {}
+func (seal) runCommand()          {}
 func (RecordTimeout) runCommand() {}
 func (RecordFailure) runCommand() {}
 func (RecordCheck) runCommand()   {}
@@ -79,6 +83,11 @@ func decide(c Command, s State) ([]event.Event, error) {
 	switch c := c.(type) {
 	case Record:
 		return recordOnce(s, c.Evaluated.Subject, c.Evaluated, c.Sealed)
+	case seal:
+		if s.Evaluated == nil || s.Sealed != nil {
+			return nil, ErrNoAnswer
+		}
+		return []event.Event{c.Sealed}, nil
 	case RecordTimeout:
 		return recordOnce(s, c.TimedOut.Subject, c.TimedOut)
 	case RecordFailure:

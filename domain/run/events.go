@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"strconv"
 
+	"reckon/domain/decider"
 	"reckon/domain/event"
 )
 
@@ -208,8 +209,35 @@ func (TimedOut) EventName() string  { return "run.timed_out" }
 func (Failed) EventName() string    { return "run.failed" }
 func (Verified) EventName() string  { return "run.verified" }
 
+// SubjectOf is what an event that ends a run is about; false for any other event.
+func SubjectOf(e event.Event) (Subject, bool) {
+	if ends, is := e.(interface{ of() Subject }); is {
+		return ends.of(), true
+	}
+	return Subject{}, false
+}
+
+// of is what the events that a Subject is part of are about.
+func (s Subject) of() Subject { return s }
+
 // Events declares this package's event types.
-func Events() []event.Type {
+func Events() []event.Type { return append(Model().Events(), reserved()) }
+
+func reserved() event.Type {
+	return decider.Undecided(Reserved{Process: "0198a1b2-0000-7000-8000-0000000000ff"},
+		func(Reserved) event.Address { return event.Address{Stream: ReservationStream} }, event.Free{"process": event.OfProcess})
+}
+
+// Reasons why nothing else in a log follows from a field.
+const (
+	measured = "measured once"
+	detail   = "a detail of one check that no signature covers; --reverify asks for the verdict again"
+	unsigned = "of a run without an answer, which has no receipt"
+	ofOthers = "what became of asking engines whose answer is not the run's"
+)
+
+// Model is the decider of a run's stream with its event types.
+func Model() decider.Model[Command, State] {
 	const account, session = "0198a1b2-0000-7000-8000-00000000000a", "notebook-1"
 	subject := Subject{RunID: 1001, Account: account, Expression: event.Inline("Integrate[x^2, x]"), SessionID: session, Source: event.SourceWeb}
 	stdout := event.Inline("hello\n")
@@ -218,17 +246,78 @@ func Events() []event.Type {
 	asked := func(first, second AskedOutcome) []Asked {
 		return []Asked{{Engine{Name: "woxi", Revision: "0.3.0"}, first}, {Engine{Name: "giac", Revision: "1.9.0.996"}, second}}
 	}
-	return []event.Type{
-		event.Of(Reserved{Process: "0198a1b2-0000-7000-8000-0000000000ff"}),
-		event.Of(Evaluated{Subject: subject, Answer: event.Inline("x^3/3"), InputForm: event.Inline("x^3/3"), Checkable: true, Status: Success,
+	return decider.Model[Command, State]{Decider: Decider, Slim: withoutTexts, Types: []decider.Type[Command, State]{
+		decider.On(Evaluated{Subject: subject, Answer: event.Inline("x^3/3"), InputForm: event.Inline("x^3/3"), Checkable: true, Status: Success,
 			Stdout: &stdout, Warnings: []string{"Power::infy: Infinite expression 1/0 encountered."}, Plot: &event.Blob{SHA256: sha, Bytes: 512},
-			Engine: Engine{Name: "giac", Revision: "1.9.0.996"}, Asked: asked(AskedUnevaluated, AskedAnswered), Check: &check, ExecutionMS: 3, EvaluatedAt: "2026-08-01T12:00:00.000Z"}, oneEngine),
-		event.Of(Sealed{RunID: 1001, ReceiptID: sha, Canonical: event.Inline(`{"run_id":1001}`), Signature: "LU6z…", KID: "1IG2tMH7J2wbJZnOf8LJzQitKf7LMvoAElsuDMVM54Y"}),
-		event.Of(TimedOut{Subject: subject, BudgetMS: 3000, Asked: asked(AskedTimeout, AskedNot)}, oneEngine),
-		event.Of(Failed{Subject: subject, Reason: FailureCrashed, Detail: "signal: aborted", ExecutionMS: 40, Asked: asked(AskedFailed, AskedNotTranslated)}, oneEngine),
-		event.Of(Verified{RunID: 1001, Account: account, Check: check}),
-	}
+			Engine: Engine{Name: "giac", Revision: "1.9.0.996"}, Asked: asked(AskedUnevaluated, AskedAnswered), Check: &check, ExecutionMS: 3, EvaluatedAt: "2026-08-01T12:00:00.000Z"},
+			func(e Evaluated) event.Address { return e.address() },
+			func(e Evaluated, _ State, _ event.Metadata) Command { return Record{Evaluated: e} },
+			event.Upcast(oneEngine), event.BeginsIf(func(e Evaluated) bool { return e.JobID == "" }), // a job begins with its slot
+			event.Free{
+				"asked[].name": ofOthers, "asked[].outcome": ofOthers, "asked[].revision": ofOthers, "check.check": detail, "check.elapsed_ms": measured, "check.residual": detail,
+				"checkable": "said by the engine; the receipt does not have it", "execution_time_ms": measured, "input_form.inline": "the answer in another form; the receipt has the answer",
+			}),
+		decider.On(Sealed{RunID: 1001, ReceiptID: sha, Canonical: event.Inline(`{"run_id":1001}`), Signature: "LU6z…", KID: "1IG2tMH7J2wbJZnOf8LJzQitKf7LMvoAElsuDMVM54Y"},
+			func(e Sealed) event.Address { return event.Address{Stream: Stream(e.RunID)} },
+			func(e Sealed, _ State, _ event.Metadata) Command { return seal{e} }),
+		decider.On(TimedOut{Subject: subject, BudgetMS: 3000, Asked: asked(AskedTimeout, AskedNot)},
+			func(e TimedOut) event.Address { return e.address() },
+			func(e TimedOut, _ State, _ event.Metadata) Command { return RecordTimeout{TimedOut: e} },
+			event.Upcast(oneEngine), event.BeginsIf(func(e TimedOut) bool { return e.JobID == "" }),
+			event.Free{
+				"asked[].name": ofOthers, "asked[].outcome": ofOthers, "asked[].revision": ofOthers, "budget_ms": "of the plan, which the operator's catalogue has",
+				"expression.inline": unsigned, "session_id": unsigned, "source": unsigned,
+			}),
+		decider.On(Failed{Subject: subject, Reason: FailureCrashed, Detail: "signal: aborted", ExecutionMS: 40, Asked: asked(AskedFailed, AskedNotTranslated)},
+			func(e Failed) event.Address { return e.address() },
+			func(e Failed, _ State, _ event.Metadata) Command { return RecordFailure{Failed: e} },
+			event.Upcast(oneEngine), event.BeginsIf(func(e Failed) bool { return e.JobID == "" }),
+			event.Free{
+				"asked[].name": ofOthers, "asked[].outcome": ofOthers, "asked[].revision": ofOthers, "detail": unsigned, "execution_time_ms": measured,
+				"expression.inline": unsigned, "reason": unsigned, "session_id": unsigned, "source": unsigned,
+			}),
+		decider.On(Verified{RunID: 1001, Account: account, Check: check},
+			func(e Verified) event.Address { return event.Address{Stream: Stream(e.RunID), Account: e.Account} },
+			func(e Verified, s State, _ event.Metadata) Command {
+				if s.Evaluated != nil && s.Sealed == nil {
+					return nil // the receipt is in the append of the answer
+				}
+				return RecordCheck{Verified: e}
+			},
+			event.Free{
+				"automatic": detail, "basis": detail, "check": detail, "elapsed_ms": measured, "method": detail, "reason": detail, "residual": detail,
+				"verdict": "asked for after the receipt, and no signature covers it; --reverify asks for it again",
+			}),
+	}}
 }
+
+// address is that of an event that ends a run.
+func (s Subject) address() event.Address {
+	return event.Address{Stream: Stream(s.RunID), Account: s.Account}
+}
+
+// withoutTexts keeps of a run what decisions need.
+func withoutTexts(s State) State {
+	slim := func(b Subject) Subject { return Subject{RunID: b.RunID, Account: b.Account, JobID: b.JobID} }
+	switch {
+	case s.Evaluated != nil && s.Evaluated.Expression != (event.Text{}):
+		s.Evaluated = &Evaluated{Subject: slim(s.Evaluated.Subject)}
+	case s.TimedOut != nil:
+		s.TimedOut = &TimedOut{Subject: slim(s.TimedOut.Subject)}
+	case s.Failed != nil:
+		s.Failed = &Failed{Subject: slim(s.Failed.Subject)}
+	}
+	if s.Sealed != nil {
+		s.Sealed = anySealed
+	}
+	if s.Check != nil {
+		s.Check = &Check{Verdict: s.Check.Verdict, Method: s.Check.Method, Reason: s.Check.Reason}
+	}
+	return s
+}
+
+// anySealed stands for every receipt in states of which only is asked whether they have one.
+var anySealed = &Sealed{}
 
 // oneEngine is the upcast of the versions before several engines were asked: there was one.
 func oneEngine(old json.RawMessage) (json.RawMessage, error) { return old, nil }

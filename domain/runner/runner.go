@@ -4,7 +4,10 @@
 // observer measures on its own clock how long ago it saw the beat.
 package runner
 
-import "reckon/domain/event"
+import (
+	"reckon/domain/decider"
+	"reckon/domain/event"
+)
 
 // Stream names a runner's stream. It keeps its newest beat only ($maxCount 1).
 func Stream(runnerID string) string { return "runner-" + runnerID }
@@ -23,5 +26,8 @@ func (Beat) EventName() string { return "runner.beat" }
 
 // Events declares this package's event types.
 func Events() []event.Type {
-	return []event.Type{event.Of(Beat{Runner: "0198a1b2-0000-7000-8000-0000000000ff", Seq: 7, Nonces: []string{"0198a1b2-0000-7000-8000-00000000abcd"}, Address: "127.0.0.1:9090"})}
+	return []event.Type{decider.Undecided(
+		Beat{Runner: "0198a1b2-0000-7000-8000-0000000000ff", Seq: 7, Nonces: []string{"0198a1b2-0000-7000-8000-00000000abcd"}, Address: "127.0.0.1:9090"},
+		func(e Beat) event.Address { return event.Address{Stream: Stream(e.Runner)} },
+		event.Free{"address": event.OfProcess, "nonces[]": "what a runner said it was at; only its newest heartbeat is kept", "seq": "only the newest heartbeat is kept"})}
 }

@@ -98,13 +98,31 @@ func (Cleared) EventName() string { return "session.cleared" }
 func (Expired) EventName() string { return "session.expired" }
 
 // Events declares this package's event types.
-func Events() []event.Type {
+func Events() []event.Type { return Model().Events() }
+
+// Model is the decider of a session's stream with its event types.
+func Model() decider.Model[Command, State] {
 	const account, id = "0198a1b2-0000-7000-8000-00000000000a", "notebook-1"
-	return []event.Type{
-		event.Of(Opened{Account: account, SessionID: id, Owner: "0198a1b2-0000-7000-8000-0000000000ff", Address: "127.0.0.1:9090", Epoch: 1}),
-		event.Of(Cleared{Account: account, SessionID: id, Epoch: 1}),
-		event.Of(Expired{Account: account, SessionID: id, Epoch: 2, Reason: EndIdle}),
+	of := func(account, sessionID string) event.Address {
+		return event.Address{Stream: Stream(account, sessionID), Account: account}
 	}
+	return decider.Model[Command, State]{Decider: Decider, Live: func(s State) bool { return s.Live }, Types: []decider.Type[Command, State]{
+		decider.On(Opened{Account: account, SessionID: id, Owner: "0198a1b2-0000-7000-8000-0000000000ff", Address: "127.0.0.1:9090", Epoch: 1},
+			func(e Opened) event.Address { return of(e.Account, e.SessionID) },
+			func(e Opened, _ State, _ event.Metadata) Command {
+				return Open{Account: e.Account, SessionID: e.SessionID, Owner: e.Owner, Address: e.Address}
+			},
+			event.Begins(), event.Free{"address": event.OfProcess, "owner": event.OfProcess}),
+		decider.On(Cleared{Account: account, SessionID: id, Epoch: 1},
+			func(e Cleared) event.Address { return of(e.Account, e.SessionID) },
+			func(e Cleared, _ State, _ event.Metadata) Command {
+				return Clear{Account: e.Account, SessionID: e.SessionID}
+			}),
+		decider.On(Expired{Account: account, SessionID: id, Epoch: 2, Reason: EndIdle},
+			func(e Expired) event.Address { return of(e.Account, e.SessionID) },
+			func(e Expired, _ State, _ event.Metadata) Command { return Expire(e) },
+			event.Free{"reason": "says why it ended"}),
+	}}
 }
 
 // State is the session's present owner.

@@ -10,6 +10,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math"
 
 	"reckon/domain/decider"
 	"reckon/domain/event"
@@ -49,12 +50,33 @@ func (Spent) EventName() string    { return "slots.spent" }
 func (Refunded) EventName() string { return "slots.refunded" }
 
 // Events declares this package's event types.
-func Events() []event.Type {
-	const slot = "0198a1b2-0000-7000-8000-000000005107"
-	return []event.Type{
-		event.Of(Spent{SlotID: slot, Day: "2026-08-01", Submission: job.Sample()}),
-		event.Of(Refunded{SlotID: slot, JobID: job.Sample().JobID, Reason: ServiceFailed}, withoutServiceFailed),
-	}
+func Events() []event.Type { return Model().Events() }
+
+// Model is the decider of a day's stream with its event types.
+func Model() decider.Model[Command, State] {
+	const (
+		slot   = "0198a1b2-0000-7000-8000-000000005107"
+		unused = "nothing in the log follows from it where the slot was given back before its job was queued; otherwise the job repeats it"
+	)
+	shown := func(s State) any { return struct{ SlotsUsed int }{s.SlotsUsed()} }
+	return decider.Model[Command, State]{Decider: Decider, Shown: shown, Types: []decider.Type[Command, State]{
+		decider.On(Spent{SlotID: slot, Day: "2026-08-01", Submission: job.Sample()},
+			func(e Spent) event.Address {
+				return event.Address{Stream: Stream(e.Submission.Account, e.Day), Account: e.Submission.Account}
+			},
+			func(e Spent, _ State, _ event.Metadata) Command {
+				return Spend{SlotID: e.SlotID, Day: e.Day, Submission: e.Submission, Allowance: math.MaxInt} // plans are the operator's, and not in the log
+			},
+			event.Begins(), event.Given("submitted_at", func(e Spent) string { return e.Submission.SubmittedAt }),
+			event.Free{
+				"submission.certificate_id": unused, "submission.concurrent": unused, "submission.idempotency_key": unused, "submission.kind": unused,
+				"submission.payload.inline": unused, "submission.source": unused, "submission.timeout_ms": unused, "submission.upload_id": unused,
+			}),
+		decider.On(Refunded{SlotID: slot, JobID: job.Sample().JobID, Reason: ServiceFailed},
+			func(Refunded) event.Address { return event.Address{} }, // the day is that of the slot
+			func(e Refunded, _ State, _ event.Metadata) Command { return Refund(e) },
+			event.Upcast(withoutServiceFailed)),
+	}}
 }
 
 // withoutServiceFailed reads version 1 of slots.refunded: no slot of a lost job was refunded.

@@ -44,12 +44,25 @@ func (Minted) EventName() string  { return "token.minted" }
 func (Revoked) EventName() string { return "token.revoked" }
 
 // Events declares this package's event types.
-func Events() []event.Type {
+func Events() []event.Type { return Model().Events() }
+
+// Model is the decider of a token's stream with its event types.
+func Model() decider.Model[Command, State] {
 	const id, account = "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08", "0198a1b2-0000-7000-8000-00000000000a"
-	return []event.Type{
-		event.Of(Minted{TokenID: id, Account: account, Name: "laptop", Last4: "x9Qz", Scopes: []string{"evaluate", "history:read"}, ExpiresAt: "2027-08-01T12:00:00.000Z"}, withFullAccess),
-		event.Of(Revoked{TokenID: id, Account: account}),
-	}
+	live := func(s State) bool { return s.Exists && !s.Revoked }
+	return decider.Model[Command, State]{Decider: Decider, Live: live, Types: []decider.Type[Command, State]{
+		decider.On(Minted{TokenID: id, Account: account, Name: "laptop", Last4: "x9Qz", Scopes: []string{"evaluate", "history:read"}, ExpiresAt: "2027-08-01T12:00:00.000Z"},
+			func(e Minted) event.Address { return event.Address{Stream: Stream(e.TokenID), Account: e.Account} },
+			func(e Minted, _ State, _ event.Metadata) Command {
+				expires, _ := event.ParseTimestamp(e.ExpiresAt) // the zero time where it never expires
+				return Mint{TokenID: e.TokenID, Account: e.Account, Name: e.Name, Last4: e.Last4, Scopes: scope.Known(e.Scopes), ExpiresAt: expires}
+			},
+			event.Upcast(withFullAccess), event.Begins(),
+			event.Free{"expires_at": event.Chosen, "last4": "of the secret, which is not in the log", "name": event.Chosen, "scopes[]": event.Chosen}),
+		decider.On(Revoked{TokenID: id, Account: account},
+			func(e Revoked) event.Address { return event.Address{Stream: Stream(e.TokenID), Account: e.Account} },
+			func(e Revoked, _ State, _ event.Metadata) Command { return Revoke(e) }),
+	}}
 }
 
 // withFullAccess: tokens of version 1 had no scopes and could do everything.

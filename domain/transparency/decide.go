@@ -49,7 +49,11 @@ type Cosign struct {
 // Contradict notes that a witness contradicts the last checkpoint, once for each witness.
 type Contradict struct{ Conflicted }
 
+// signed is Sign of a tree whose leaves and signature are judged elsewhere: they are not in this stream.
+type signed struct{ Signed }
+
 func (Sign) transparencyCommand()       {}
+func (signed) transparencyCommand()     {}
 func (Cosign) transparencyCommand()     {}
 func (Contradict) transparencyCommand() {}
 
@@ -112,6 +116,11 @@ func decide(c Command, s State) ([]event.Event, error) {
 	switch c := c.(type) {
 	case Sign:
 		return sign(c, s)
+	case signed:
+		if c.Size <= s.Last.Size || c.Origin != s.OriginOr(c.Origin) {
+			return nil, ErrElsewhere
+		}
+		return []event.Event{c.Signed}, nil
 	case Cosign:
 		return cosign(c, s)
 	case Contradict:

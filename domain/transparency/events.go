@@ -1,6 +1,9 @@
 package transparency
 
-import "reckon/domain/event"
+import (
+	"reckon/domain/decider"
+	"reckon/domain/event"
+)
 
 // Stream is the one stream of the deployment's transparency log.
 const Stream = "checkpoints"
@@ -54,14 +57,33 @@ func (Cosigned) EventName() string   { return "checkpoint.cosigned" }
 func (Conflicted) EventName() string { return "checkpoint.conflicted" }
 
 // Events declares this package's event types.
-func Events() []event.Type {
+func Events() []event.Type { return Model().Events() }
+
+// Model is the decider of Stream with its event types.
+func Model() decider.Model[Command, State] {
 	const root = "CsUYapGGPo4dkMgIAUqom/Xajj7h2fB2MPA3j2jxq2I="
-	return []event.Type{
-		event.Of(Signed{
+	here := event.Address{Stream: Stream}
+	return decider.Model[Command, State]{Decider: Decider, Shown: shown, Types: []decider.Type[Command, State]{
+		decider.On(Signed{
 			Origin: "example.org/transparency", Size: 1, Root: root, Roots: []string{root}, Last: LeafPlace{Stream: "run-1001", Revision: 1},
 			KID: "1IG2tMH7J2wbJZnOf8LJzQitKf7LMvoAElsuDMVM54Y", PublicKey: "A6EHv_POEL4dcN0Y50vAmWfk1jCbpQ1fHdyGZBJVMbg", Signature: "LU6z…",
-		}),
-		event.Of(Cosigned{Size: 1, Root: root, Cosignatures: []string{"— witness.example/w1 jWbPPwAAAABkGFDL…"}}),
-		event.Of(Conflicted{Size: 1, Root: root, Witness: "witness.example/w1", Conflict: Ahead, Held: 7}),
-	}
+		},
+			func(Signed) event.Address { return here },
+			func(e Signed, _ State, _ event.Metadata) Command { return signed{e} }),
+		decider.On(Cosigned{Size: 1, Root: root, Cosignatures: []string{"— witness.example/w1 jWbPPwAAAABkGFDL…"}},
+			func(Cosigned) event.Address { return here },
+			func(e Cosigned, _ State, _ event.Metadata) Command { return Cosign(e) }),
+		decider.On(Conflicted{Size: 1, Root: root, Witness: "witness.example/w1", Conflict: Ahead, Held: 7},
+			func(Conflicted) event.Address { return here },
+			func(e Conflicted, _ State, _ event.Metadata) Command { return Contradict{e} }),
+	}}
+}
+
+// shown is what people are shown of a state.
+func shown(s State) any {
+	return struct {
+		Size         int64
+		Root         string
+		Cosignatures []string
+	}{s.Last.Size, s.Last.Root, s.Cosignatures}
 }

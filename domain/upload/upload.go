@@ -72,16 +72,40 @@ func (Refused) EventName() string  { return "upload.refused" }
 func (Released) EventName() string { return "upload.released" }
 
 // Events declares this package's event types.
-func Events() []event.Type {
+func Events() []event.Type { return Model().Events() }
+
+// Model is the decider of an upload's stream with its event types.
+func Model() decider.Model[Command, State] {
 	const id, job, sha = "6f1c1a60-4b1e-4c50-8a37-2f2f9e0d6a11", "7c9e6679-7425-50de-944b-e07fc1f90ae7", "3d0a62f999375c96e670d9d3cbdfb8e4ab470c5b1326d04131ece4d644362cb8"
-	return []event.Type{
-		event.Of(Stored{UploadID: id, Account: "0198a1b2-0000-7000-8000-00000000000a", Blob: event.Blob{SHA256: sha, Bytes: 4096},
+	return decider.Model[Command, State]{Decider: Decider, Shown: shown, Types: []decider.Type[Command, State]{
+		decider.On(Stored{UploadID: id, Account: "0198a1b2-0000-7000-8000-00000000000a", Blob: event.Blob{SHA256: sha, Bytes: 4096},
 			Export: Export{SHA256: sha, Bytes: 4096, Exporter: &Named{Name: "lean4export", Version: "3.1.0"},
-				Lean: &Lean{Version: "4.29.1", Githash: "f72c35b3f637c8c6571d353742168ab66cc22c00"}, FormatVersion: "3.1.0"}}),
-		event.Of(Claimed{UploadID: id, JobID: job}),
-		event.Of(Refused{UploadID: id, JobID: job, SlotID: "0198a1b2-0000-7000-8000-000000005107"}),
-		event.Of(Released{UploadID: id, JobID: job}),
-	}
+				Lean: &Lean{Version: "4.29.1", Githash: "f72c35b3f637c8c6571d353742168ab66cc22c00"}, FormatVersion: "3.1.0"}},
+			func(e Stored) event.Address { return event.Address{Stream: Stream(e.UploadID), Account: e.Account} },
+			func(e Stored, _ State, _ event.Metadata) Command { return Store{Stored: e} },
+			event.Begins()),
+		decider.On(Claimed{UploadID: id, JobID: job},
+			func(e Claimed) event.Address { return event.Address{Stream: Stream(e.UploadID)} },
+			func(e Claimed, s State, _ event.Metadata) Command { return Claim{Account: s.Account(), JobID: e.JobID} }),
+		decider.On(Refused{UploadID: id, JobID: job, SlotID: "0198a1b2-0000-7000-8000-000000005107"},
+			func(e Refused) event.Address { return event.Address{Stream: Stream(e.UploadID)} },
+			func(e Refused, s State, _ event.Metadata) Command {
+				return Claim{Account: s.Account(), JobID: e.JobID, SlotID: e.SlotID}
+			},
+			event.Free{"job_id": "the slot has the job, and the refund is for the slot"}),
+		decider.On(Released{UploadID: id, JobID: job},
+			func(e Released) event.Address { return event.Address{Stream: Stream(e.UploadID)} },
+			func(e Released, _ State, _ event.Metadata) Command { return Release{JobID: e.JobID} }),
+	}}
+}
+
+// shown is what people are shown of a state.
+func shown(s State) any {
+	return struct {
+		Stored            *Stored
+		Job               string
+		Refused, Released int
+	}{s.Stored, s.Job, s.Refused.Len(), s.Released.Len()}
 }
 
 // State is the upload and the job that holds it.
@@ -90,6 +114,14 @@ type State struct {
 	Job      string                // the job that holds the upload; empty: none
 	Refused  decider.Map[struct{}] // slots whose submission was refused, for ever
 	Released decider.Map[struct{}] // jobs that gave the upload back, for ever
+}
+
+// Account is the account that stored the upload; empty: nobody has.
+func (s State) Account() string {
+	if s.Stored == nil {
+		return ""
+	}
+	return s.Stored.Account
 }
 
 // Command is one of Store, Claim, Release.

@@ -90,8 +90,8 @@ func (l *Liveness) Observe(recorded event.Recorded) {
 	case session.Expired:
 		l.removeSession(session.Stream(e.Account, e.SessionID), e.Epoch)
 	default:
-		if jobID, _ := endedJob(e); jobID != "" {
-			delete(l.jobs, jobID)
+		if end, ends := job.EndOf(e); ends {
+			delete(l.jobs, end.JobID)
 		}
 	}
 }

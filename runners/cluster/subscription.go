@@ -147,7 +147,8 @@ func (s *Subscription) advance(position event.Position) {
 
 // notifyWaiters notifies those who wait for the job that an event ends or publishes for.
 func (s *Subscription) notifyWaiters(recorded event.Recorded) {
-	jobID, publishTo := endedJob(recorded.Event)
+	end, _ := job.EndOf(recorded.Event)
+	jobID, publishTo := end.JobID, end.PublishTo
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if jobID == "" {
@@ -166,22 +167,4 @@ func (s *Subscription) notifyWaiters(recorded event.Recorded) {
 		default: // two notifications are pending already
 		}
 	}
-}
-
-// endedJob returns the id of the job that an event ends and the stream to which
-// that job publishes its run or certificate; both are empty for other events.
-func endedJob(e event.Event) (jobID, publishTo string) {
-	switch e := e.(type) {
-	case job.HasSucceeded:
-		return e.JobID, e.PublishTo
-	case job.HasFailed:
-		return e.JobID, e.PublishTo
-	case job.HasTimedOut:
-		return e.JobID, e.PublishTo
-	case job.WasCancelled:
-		return e.JobID, ""
-	case job.WasLost:
-		return e.JobID, ""
-	}
-	return "", ""
 }

@@ -174,6 +174,26 @@ func (c *checked) decided(isEvent func(string) bool) map[string]map[string]bool 
 	return leads
 }
 
+// sorting adds the functions of a domain package that return something else for each of several event types, such as job.EndOf.
+func (c *checked) sorting(isEvent func(string) bool, sorted map[string][]string) {
+	for object, f := range c.functions() {
+		declared, ok := object.(*types.Func)
+		if !ok || !declared.Exported() || f.Recv != nil {
+			continue
+		}
+		ast.Inspect(f.Body, func(n ast.Node) bool {
+			if clause, ok := n.(*ast.CaseClause); ok {
+				for _, e := range clause.List {
+					if tv := c.info.Types[e]; tv.IsType() && isEvent(typeName(tv.Type)) {
+						sorted[declared.FullName()] = append(sorted[declared.FullName()], typeName(tv.Type))
+					}
+				}
+			}
+			return true
+		})
+	}
+}
+
 // findParties finds who deals with each event type, by its name.
 func findParties(t *testing.T) map[string]*parties {
 	t.Helper()
@@ -191,12 +211,18 @@ func findParties(t *testing.T) map[string]*parties {
 			maps.Copy(leads, c.decided(isEvent))
 		}
 	}
+	sorted := map[string][]string{} // function of the domain that tells events apart → their Go type names
+	for path, c := range m.packages {
+		if strings.HasPrefix(path, "reckon/domain/") {
+			c.sorting(isEvent, sorted)
+		}
+	}
 	for path, c := range m.packages {
 		if strings.HasPrefix(path, "reckon/domain") || path == "reckon/projections" { // these say it themselves
 			continue
 		}
 		for object, f := range c.functions() {
-			m.partiesOf(path, c, object, f, leads, eventOf, found)
+			m.partiesOf(path, c, object, f, leads, sorted, eventOf, found)
 		}
 	}
 	for _, p := range projections.New(nil, nil).All() {
@@ -219,7 +245,7 @@ func findParties(t *testing.T) map[string]*parties {
 }
 
 // partiesOf adds what one function writes and reads.
-func (m *module) partiesOf(path string, c *checked, object types.Object, f *ast.FuncDecl, leads map[string]map[string]bool, eventOf map[string]string, found map[string]*parties) {
+func (m *module) partiesOf(path string, c *checked, object types.Object, f *ast.FuncDecl, leads map[string]map[string]bool, sorted map[string][]string, eventOf map[string]string, found map[string]*parties) {
 	folder := strings.TrimPrefix(path, "reckon/")
 	file := folder + "/" + filepath.Base(m.set.Position(f.Pos()).Filename)
 	read := func(goType string) {
@@ -246,6 +272,14 @@ func (m *module) partiesOf(path string, c *checked, object types.Object, f *ast.
 			for _, e := range n.List {
 				if tv := c.info.Types[e]; tv.IsType() {
 					read(typeName(tv.Type))
+				}
+			}
+		case *ast.CallExpr: // job.EndOf(e)
+			if selected, ok := n.Fun.(*ast.SelectorExpr); ok {
+				if called, ok := c.info.Uses[selected.Sel].(*types.Func); ok {
+					for _, goType := range sorted[called.FullName()] {
+						read(goType)
+					}
 				}
 			}
 		case *ast.TypeAssertExpr:

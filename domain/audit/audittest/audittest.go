@@ -49,12 +49,13 @@ type Logged struct {
 
 // Log is a log that a test makes and changes.
 type Log struct {
-	Events []*Logged
-	Blobs  map[string][]byte
-	Now    time.Time          // of the commands to come
-	Signer ed25519.PrivateKey // of the receipts to come
-	KID    string
-	next   int // number of the next id
+	Events    []*Logged
+	Blobs     map[string][]byte
+	Now       time.Time          // of the commands to come
+	Signer    ed25519.PrivateKey // of the receipts to come
+	Catalogue event.Catalogue    // of the log and of its audit
+	KID       string
+	next      int // number of the next id
 }
 
 const (
@@ -70,7 +71,7 @@ func UUID(n int) string { return fmt.Sprintf("0198a1b2-1111-7000-8000-%012x", n)
 // New is an empty log whose first signing key is made of a name.
 func New(key string) *Log {
 	seed := sha256.Sum256([]byte(key))
-	l := &Log{Blobs: map[string][]byte{}, Now: time.Date(2026, 8, 1, 12, 0, 0, 0, time.UTC), Signer: ed25519.NewKeyFromSeed(seed[:]), next: 1}
+	l := &Log{Catalogue: domain.Catalogue(), Blobs: map[string][]byte{}, Now: time.Date(2026, 8, 1, 12, 0, 0, 0, time.UTC), Signer: ed25519.NewKeyFromSeed(seed[:]), next: 1}
 	l.KID = keys.Thumbprint(l.Signer.Public().(ed25519.PublicKey))
 	return l
 }
@@ -138,11 +139,10 @@ func (l *Log) CopyOf(e *Logged) *Logged {
 // Stored is the log as a source reads it: positions and revisions as they come.
 func (l *Log) Stored(t testing.TB) []audit.Stored {
 	t.Helper()
-	catalogue := domain.Catalogue()
 	revisions := map[string]event.Revision{}
 	all := make([]audit.Stored, len(l.Events))
 	for i, e := range l.Events {
-		version, data, err := catalogue.Encode(e.Event)
+		version, data, err := l.Catalogue.Encode(e.Event)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -210,7 +210,7 @@ func AuditStored(t testing.TB, l *Log, all []audit.Stored, outside map[string]ed
 // AuditWith is AuditStored with what was kept elsewhere.
 func AuditWith(t testing.TB, l *Log, all []audit.Stored, config audit.Config) ([]audit.Finding, audit.Transparency) {
 	t.Helper()
-	reader := audit.Reader{Catalogue: domain.Catalogue(), Unmarshal: json.Unmarshal,
+	reader := audit.Reader{Catalogue: l.Catalogue, Unmarshal: json.Unmarshal,
 		NotFound: func(err error) bool { return errors.Is(err, errNoBlob) }, Corrupt: func(err error) bool { return errors.Is(err, errCorruptBlob) }}
 	if l.Blobs != nil {
 		reader.Blobs = l
