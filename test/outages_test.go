@@ -16,6 +16,8 @@ const (
 	outagesPage  = "../docs/outages.md"
 	failuresOpen = "<!-- failures: written by go test ./test -run TestOutagesPage -update -->\n"
 	failuresEnd  = "<!-- end of failures -->"
+	rowlessOpen  = "<!-- rowless: written by go test ./test -run TestOutagesPage -update -->\n"
+	rowlessEnd   = "<!-- end of rowless -->"
 	toldOpen     = "<!-- told: written by go test ./test -run TestOutagesPage -update -->\n"
 	toldEnd      = "<!-- end of told -->"
 	toldFile     = "processes/testdata/failures.json" // written by TestWhatCallersAreTold
@@ -30,65 +32,104 @@ type failure struct {
 	told    string // what callers are told
 	seen    string // what an operator sees
 	tests   string
+	cells   string // which of the table of causes it shows, "cause moment: state state; …"
+}
+
+// The table of causes: each in each state, at each moment. Absent is silent too.
+var (
+	causes  = []string{"eventstore", "database", "identity", "blobs", "engine", "checker", "disk", "memory", "clock", "signing_key", "witness", "process"}
+	states  = []string{"absent", "slow", "refusing", "wrong"}
+	moments = []string{"start", "running", "stopping"}
+)
+
+// rowless are the cells of the table of causes that no failure shows, and why.
+var rowless = []struct{ cells, reason string }{
+	{"eventstore stopping: slow refusing; database stopping: slow refusing; identity stopping: slow refusing; blobs stopping: slow refusing", "each call ends sooner than that to a part that is silent, at which the process stops too"},
+	{"eventstore stopping: wrong; database stopping: wrong; identity stopping: wrong; blobs stopping: wrong; signing_key stopping: wrong; witness stopping: wrong", "nothing new is read while a process stops; what is wrong is seen at the next start"},
+	{"identity running: wrong", "the identities are the only copy of what they hold: nothing else says what is right"},
+	{"engine start: absent slow refusing", "its workers start when the first is needed: as while running"},
+	{"checker start: absent slow refusing wrong", "it starts with the first check: as while running"},
+	{"checker running: wrong", "a wrong verdict is a defect and no outage: an audit that checks receipts again finds it"},
+	{"engine stopping: absent slow refusing wrong; checker stopping: absent slow refusing wrong", "both are killed with the process, and what they compute goes back or is answered as cancelled"},
+	{"disk start: slow; disk stopping: absent slow refusing wrong", "as the log on that disk while it runs; a flush that does not end is a process that is killed: the power fails"},
+	{"memory start: absent slow refusing wrong; memory running: slow; memory stopping: absent slow refusing wrong", "a process that gets none is killed by the system: as a process that is killed"},
+	{"memory running: wrong", "what is read back is checked by the digest of the record or of the blob; bits that flip elsewhere are not defended against"},
+	{"clock start: absent slow refusing; clock running: absent slow refusing; clock stopping: absent slow refusing wrong", "reading the clock cannot fail, and no time that is shown is decided on while a process stops"},
+	{"signing_key start: slow refusing; signing_key running: slow", "a key is a file: a folder that does not answer is a start that waits for the disk, and the key in use is in memory"},
+	{"signing_key stopping: absent slow refusing", "what was computed and cannot be sealed goes back to the queue, as with a log that is silent"},
+	{"witness stopping: absent slow refusing", "a checkpoint that is not cosigned yet is sent to it again by the next process"},
+	{"process start: absent slow refusing wrong", "a process that is not there yet has nothing that others wait for"},
+	{"process running: wrong", "a process of another version follows the rules of an upgrade; one that lies has the keys, and is found by the audit"},
+	{"process stopping: absent refusing wrong", "a process that is killed while it stops is one that is killed"},
 }
 
 var failures = []failure{
 	{"eventstore", "absent, refusing or silent, at a start", "the start, each 5 s in the log", "–", "the API is not served yet; `/livez` 200, `/readyz` 503 at `--admin-listen`", "the log's line; `ReckonNotReady`",
-		"test/processes.TestAStartWaitsForEachPart eventstore.TestConnectWaitsForTheServer"},
+		"test/processes.TestAStartWaitsForEachPart eventstore.TestConnectWaitsForTheServer", "eventstore start: absent slow refusing"},
 	{"eventstore", "refusing or silent", "each call, within 30 s; the heartbeat", "an evaluation's answer is lost and its run id never used; jobs go on for 2 silent beats, then end here and go on elsewhere with their attempt; reactions wait, nothing is parked",
 		"503 `unavailable`", "a line a second at most; `ReckonDependencyDown`, `ReckonHeartbeatLate`",
-		"test/processes.TestWhatCallersAreTold test/processes.TestOutagesAreQuiet test/processes.TestARunnerThatWasCutOffIsNotADeadOne commands/reactions.TestUnavailableIsNotParked eventstore.TestServerRestart"},
-	{"eventstore", "slow", "–", "goes on", "the same answers, later", "`ReckonAppendsSlow`", "test/processes.TestWhatCallersAreTold"},
+		"test/processes.TestWhatCallersAreTold test/processes.TestOutagesAreQuiet test/processes.TestARunnerThatWasCutOffIsNotADeadOne commands/reactions.TestUnavailableIsNotParked eventstore.TestServerRestart", "eventstore running: absent refusing"},
+	{"eventstore", "slow", "–", "goes on", "the same answers, later", "`ReckonAppendsSlow`", "test/processes.TestWhatCallersAreTold", "eventstore running: slow; disk running: slow"},
 	{"eventstore", "wrong: a damaged record", "whoever reads it; the node's verification in the background", "no append is taken any more", "503 `unavailable` for every write and for what is damaged; other streams are read", "an error in the log that names the place, as every command of the node does; `ReckonLogRefusesAppends`, `ReckonLogNotVerified`",
-		"eventstore.TestDamagedLog cmd/reckon.TestDamagedLog eventstore/node/eventlog.TestDamageWhileRunning"},
+		"eventstore.TestDamagedLog cmd/reckon.TestDamagedLog eventstore/node/eventlog.TestDamageWhileRunning", "eventstore start: wrong; eventstore running: wrong; disk start: wrong; disk running: wrong"},
 	{"eventstore", "wrong: an earlier state, or another log", "the start; the read models; the signer of checkpoints", "read models halt; no checkpoint is signed", "lists `stale`", "`ReckonReadModelHalted`, `ReckonCheckpointsNotSigned`",
-		"projections/engine.TestCheckpointBeyondTheLog commands.TestALogThatWasRolledBackIsNotSigned"},
+		"projections/engine.TestCheckpointBeyondTheLog commands.TestALogThatWasRolledBackIsNotSigned", "eventstore start: wrong; eventstore running: wrong"},
 	{"eventstore", "its disk is full", "the append", "no append is taken until the node is started with room; nothing acknowledged is lost", "503 `unavailable` for every write; reads go on", "`ReckonLogRefusesAppends`",
-		"eventstore/node.TestRefusedStorageIsUnavailable eventstore/node/eventlog.TestFullDiskDuringAFlush eventstore/node/eventlog.TestFullDiskAtTheStart"},
+		"eventstore/node.TestRefusedStorageIsUnavailable eventstore/node/eventlog.TestFullDiskDuringAFlush eventstore/node/eventlog.TestFullDiskAtTheStart", "disk start: refusing; disk running: refusing"},
+	{"eventstore", "a file of it is gone", "the node, which looks for its files; the start", "no append is taken any more", "503 `unavailable` for every write; what is left is read", "`ReckonLogRefusesAppends`",
+		"eventstore/node/eventlog.TestWatchNoticesAFileThatIsGone eventstore/node/eventlog.TestStartChecksSealedSegments", "disk start: absent; disk running: absent"},
 	{"eventstore", "the power fails", "the next start", "what was acknowledged is there, in folders made at the first start too", "no answer; an `idempotency_key` finds a job that was accepted", "–",
-		"test/e2e.TestNothingAcknowledgedIsLost test/e2e.TestNoFolderIsLostWithThePower eventstore/node/eventlog.TestPowerFailureBeforeEveryCall"},
-	{"database", "absent, refusing or silent, at a start", "the start", "–", "as with the log", "as with the log", "test/processes.TestAStartWaitsForEachPart cmd/reckon.TestAStartWaitsForWhatMayComeBack"},
-	{"database", "a process is cut off from it in a transaction", "PostgreSQL, which ends the transaction after 5 s with a lock that others wait for, 1 min without", "goes on; no job is claimed until then", "the same answers, later", "–",
-		"internal/database.TestASilentClientKeepsNoLock test/processes.TestAServerStopsWhileItsPartsAreSilent"},
+		"test/e2e.TestNothingAcknowledgedIsLost test/e2e.TestNoFolderIsLostWithThePower eventstore/node/eventlog.TestPowerFailureBeforeEveryCall", ""},
+	{"database", "absent, refusing or silent, at a start", "the start", "–", "as with the log", "as with the log", "test/processes.TestAStartWaitsForEachPart cmd/reckon.TestAStartWaitsForWhatMayComeBack", "database start: absent slow refusing"},
+	{"database", "a process is cut off from it, or frozen, in a transaction", "PostgreSQL, which ends the transaction after 5 s with a lock that all wait for, 10 s without; within a statement the processes that write read models, after as long", "goes on; no job is claimed until then", "the same answers, later", "`transactions were ended` in the log",
+		"internal/database.TestASilentClientKeepsNoLock internal/database.TestASilentReaderKeepsNoLock internal/database.TestALockIsWaitedForWithinBounds projections/engine.TestASilentWriterIsSucceeded test/processes.TestAServerStopsWhileItsPartsAreSilent", ""},
 	{"database", "refusing, silent or locked", "each call, within 5 s", "goes on; no job is claimed", "503 `unavailable` for lists; a job, a run and a certificate are read from the log", "`ReckonDependencyDown`, `ReckonReadModelBehind`",
-		"test/processes.TestWhatCallersAreTold readapi.TestDatabaseAway readapi.TestDatabaseFrozen readapi.TestSQLiteLocked"},
-	{"database", "wrong credentials, name or version of tables", "the start, which ends", "–", "–", "exit status 2 with the reason", "test/processes.TestAStartEndsOnWhatWaitingCannotMend cmd/reckon.TestAStartWaitsForWhatMayComeBack projections.TestOpenRefuses"},
-	{"database", "wrong: an event cannot be applied", "the read model, which halts or parks it", "later events wait", "lists `stale`", "`ReckonReadModelHalted`, `ReckonEventsParked`; never shown as done", "projections/engine.TestHalt"},
-	{"identity", "absent, refusing or silent, at a start", "the start", "–", "as with the log", "as with the log", "test/processes.TestAStartWaitsForEachPart"},
+		"test/processes.TestWhatCallersAreTold readapi.TestDatabaseAway readapi.TestDatabaseFrozen readapi.TestSQLiteLocked", "database running: absent refusing"},
+	{"database", "slow", "–", "goes on", "the same answers, later", "`ReckonReadModelBehind`", "test/processes.TestWhatCallersAreTold", "database running: slow"},
+	{"database", "a connection is lost, and neither side is told", "each call, within 5 s of a request and 30 s in the background; the system, within 30 s", "goes on; this process claims no job until then", "503 `unavailable`, once", "–",
+		"internal/database.TestALostConnectionIsGivenUp internal/database.TestAServerThatIsGoneIsNoticed test/processes.TestChaos", ""},
+	{"database", "wrong credentials, name or version of tables", "the start, which ends", "–", "–", "exit status 2 with the reason", "test/processes.TestAStartEndsOnWhatWaitingCannotMend cmd/reckon.TestAStartWaitsForWhatMayComeBack projections.TestOpenRefuses", "database start: wrong"},
+	{"database", "wrong: an event cannot be applied", "the read model, which halts or parks it", "later events wait", "lists `stale`", "`ReckonReadModelHalted`, `ReckonEventsParked`; never shown as done", "projections/engine.TestHalt", "database running: wrong"},
+	{"identity", "absent, refusing or silent, at a start", "the start", "–", "as with the log", "as with the log", "test/processes.TestAStartWaitsForEachPart", "identity start: absent slow refusing"},
 	{"identity", "refusing or silent", "each call, within 5 s", "goes on; evaluations and sessions are counted by each process alone", "503 `unavailable` for sign-in, cookies and tokens; requests with a token go on", "`ReckonDependencyDown`; `counted by this process alone` in the log",
-		"test/processes.TestWhatCallersAreTold internal/identity.TestPlacesThatAreAway internal/identity.TestUsesWhileTheDatabaseIsAway internal/ratelimit.TestCountsThatAreAway"},
-	{"blobs", "absent, refusing or silent, at a start", "the start", "–", "as with the log", "as with the log", "test/processes.TestAStartWaitsForEachPart"},
+		"test/processes.TestWhatCallersAreTold internal/identity.TestPlacesThatAreAway internal/identity.TestUsesWhileTheDatabaseIsAway internal/ratelimit.TestCountsThatAreAway", "identity running: absent refusing"},
+	{"identity", "slow", "–", "goes on", "the same answers, later", "–", "test/processes.TestWhatCallersAreTold", "identity running: slow"},
+	{"identity", "wrong credentials, name or version of tables", "the start, which ends", "–", "–", "exit status 2 with the reason", "test/processes.TestAStartEndsOnWhatWaitingCannotMend", "identity start: wrong"},
+	{"blobs", "absent, refusing or silent, at a start", "the start", "–", "as with the log", "as with the log", "test/processes.TestAStartWaitsForEachPart", "blobs start: absent slow refusing"},
 	{"blobs", "refusing or silent", "each call, within 30 s", "what was computed waits for it; a job that cannot be read goes back with its attempt, after a pause that grows; this process claims none meanwhile",
 		"503 `unavailable` where more than 16 KiB are read or written", "`ReckonDependencyDown`, `ReckonJobsAbandoned`",
-		"test/processes.TestWhatCallersAreTold test/processes.TestARunnerThatCannotReachTheBucket test/processes.TestASickRunnerClaimsNoMoreThanAFew internal/blobs.TestBucketAway"},
-	{"blobs", "wrong: other bytes, another log's, wrong credentials", "the digest at each read; the start", "is not served", "500 `internal`; bytes of another length are repaired by storing the content again", "an error in the log; exit status 2 at a start", "internal/blobs.TestBucketCorrupt internal/blobs.TestOpenBucketRefuses test/processes.TestAStartEndsOnWhatWaitingCannotMend"},
+		"test/processes.TestWhatCallersAreTold test/processes.TestARunnerThatCannotReachTheBucket test/processes.TestASickRunnerClaimsNoMoreThanAFew internal/blobs.TestBucketAway", "blobs running: absent refusing"},
+	{"blobs", "slow", "–", "goes on", "the same answers, later", "–", "test/processes.TestWhatCallersAreTold", "blobs running: slow"},
+	{"blobs", "wrong: other bytes, another log's, wrong credentials", "the digest at each read; the start", "is not served", "500 `internal`; bytes of another length are repaired by storing the content again", "an error in the log; exit status 2 at a start", "internal/blobs.TestBucketCorrupt internal/blobs.TestOpenBucketRefuses test/processes.TestAStartEndsOnWhatWaitingCannotMend", "blobs start: wrong; blobs running: wrong"},
 	{"signing_key", "absent", "each process, at once", "no evaluation begins; what was computed waits; this process claims no job", "503 `unavailable` for evaluations and `/billing/plans`", "an error in the log; `ReckonDependencyDown`",
-		"commands.TestAKeyThatIsAwayEvaluatesNothing test/processes.TestAProcessThatCannotSignClaimsNothing readapi.TestQuoteWithoutAKey cmd/reckon.TestSigningFollowsTheKeys"},
-	{"signing_key", "wrong: none at all, or another", "who verifies the receipt", "goes on; without a key unsigned, and the receipt says so", "a receipt that does not verify", "`ReckonUnsignedReceipts`", "commands.TestAnotherKeyDoesNotVerify commands.TestWithoutAKeyTheReceiptSaysSo cmd/reckon.TestUnsignedReceiptsAreSeen"},
+		"commands.TestAKeyThatIsAwayEvaluatesNothing test/processes.TestAProcessThatCannotSignClaimsNothing readapi.TestQuoteWithoutAKey cmd/reckon.TestSigningFollowsTheKeys", "signing_key running: absent refusing"},
+	{"signing_key", "wrong: none at all, or another", "who verifies the receipt", "goes on; without a key unsigned, and the receipt says so", "a receipt that does not verify", "`ReckonUnsignedReceipts`", "commands.TestAnotherKeyDoesNotVerify commands.TestWithoutAKeyTheReceiptSaysSo cmd/reckon.TestUnsignedReceiptsAreSeen", "signing_key start: wrong; signing_key running: wrong; signing_key start: absent"},
 	{"engine", "absent: no worker can be started", "the request; the runner", "a job goes back with its attempt; this process claims none", "503 `unavailable`, nothing was logged", "`ReckonDependencyDown`",
-		"runners/engine.TestAKilledZygoteFailsNobodyWhoAsks runners/engine.TestADeadZygoteIsReplacedAndTakesItsWorkersAlong test/processes.TestWhatCannotBeTriedCostsNoAttempt"},
-	{"engine", "slow: every worker is busy", "the request, within `--queue-wait`", "–", "503 `saturated`, nothing was logged", "`ReckonSaturated`, `ReckonQueueOld`", "runners/engine.TestSaturation runners/fair.TestSaturatedSaysWhenAPlaceComesFree"},
-	{"engine", "silent: it computes for ever, or ends in the middle", "the worker's clock; its process", "its worker is killed; a session's variables are gone", "408 `budget_exhausted`, or the answer says that the session ended", "the run's event in the log", "runners/engine.TestDeadlineKills commands.TestALostWorkerIsSaid"},
-	{"engine", "wrong: its files differ from what was installed", "each start", "it is installed anew", "–", "`reckon engine status` names the file", "runners/engine.TestDamageIsFound"},
-	{"checker", "ends in the middle", "the check", "the next check begins anew", "the answer; its check has no verdict, for the reason `engine_error`", "`ReckonDependencyDown` where it does not begin again", "runners/checker.TestCrash"},
-	{"proof_kernel", "absent: it cannot be begun", "the check", "nothing is said about the export; the job goes back with its attempt", "the job is queued", "`ReckonDependencyDown`", "runners/proof.TestAChildThatDoesNotBeginSaysNothingAboutAnExport test/processes.TestWhatCannotBeTriedCostsNoAttempt"},
-	{"proof_kernel", "ends over its memory, or between two checks", "the check", "one that needs more memory is inconclusive; the next check gets another process", "the certificate is inconclusive", "–", "runners/proof.TestOutOfMemory runners/proof.TestChildrenWait"},
-	{"proof_kernel", "wrong: two kernels disagree", "each check", "–", "no verdict", "an error in the log; `ReckonKernelsDisagree`", "domain/lean/check.TestKernelsThatDisagreeAreNoVerdict"},
-	{"temporary_files", "full", "`/readyz`", "this process claims no job", "–", "`ReckonDependencyDown`; which part is away, in the log", "internal/disk.TestRoom runners.TestAProcessClaimsNothingWhileANeedIsNotMet"},
+		"runners/engine.TestAKilledZygoteFailsNobodyWhoAsks runners/engine.TestADeadZygoteIsReplacedAndTakesItsWorkersAlong test/processes.TestWhatCannotBeTriedCostsNoAttempt", "engine running: absent refusing"},
+	{"engine", "slow: every worker is busy", "the request, within `--queue-wait`", "–", "503 `saturated`, nothing was logged", "`ReckonSaturated`, `ReckonQueueOld`", "runners/engine.TestSaturation runners/fair.TestSaturatedSaysWhenAPlaceComesFree", "engine running: slow"},
+	{"engine", "silent: it computes for ever, or ends in the middle", "the worker's clock; its process", "its worker is killed; a session's variables are gone", "408 `budget_exhausted`, or the answer says that the session ended", "the run's event in the log", "runners/engine.TestDeadlineKills commands.TestALostWorkerIsSaid", "engine running: absent"},
+	{"engine", "wrong: its files differ from what was installed", "each start", "it is installed anew", "–", "`reckon engine status` names the file", "runners/engine.TestDamageIsFound", "engine start: wrong"},
+	{"engine", "wrong: its answer", "the checker", "the further engines are asked", "the answer that is verified, where there is one", "–", "runners/portfolio.TestWhoAnswers", "engine running: wrong"},
+	{"checker", "slow", "the check's clock", "–", "the answer; its check has no verdict", "–", "commands.TestChecksAreShort", "checker running: slow"},
+	{"checker", "ends in the middle", "the check", "the next check begins anew", "the answer; its check has no verdict, for the reason `engine_error`", "`ReckonDependencyDown` where it does not begin again", "runners/checker.TestCrash", "checker running: absent refusing"},
+	{"proof_kernel", "absent: it cannot be begun", "the check", "nothing is said about the export; the job goes back with its attempt", "the job is queued", "`ReckonDependencyDown`", "runners/proof.TestAChildThatDoesNotBeginSaysNothingAboutAnExport test/processes.TestWhatCannotBeTriedCostsNoAttempt", ""},
+	{"proof_kernel", "ends over its memory, or between two checks", "the check", "one that needs more memory is inconclusive; the next check gets another process", "the certificate is inconclusive", "–", "runners/proof.TestOutOfMemory runners/proof.TestChildrenWait", ""},
+	{"proof_kernel", "wrong: two kernels disagree", "each check", "–", "no verdict", "an error in the log; `ReckonKernelsDisagree`", "domain/lean/check.TestKernelsThatDisagreeAreNoVerdict", ""},
+	{"temporary_files", "full", "`/readyz`", "this process claims no job", "–", "`ReckonDependencyDown`; which part is away, in the log", "internal/disk.TestRoom runners.TestAProcessClaimsNothingWhileANeedIsNotMet", "disk running: refusing"},
 	{"memory", "not enough", "the estimate before it is spent; the walls of a worker", "the session that was not used for longest ends; a job waits for room in the queue", "400 `malformed_circuit` for what no runner could hold; the next evaluation of the session has a warning", "`reckon_sessions_ended_total`",
-		"runners/engine.TestSessionMemoryIsBounded runners/qsim.TestCircuitOverMemory test/processes.TestWhatHasNoRoomStaysQueued"},
-	{"clock", "wrong: set, corrected, or ahead for a moment", "the log, at each append", "times of events do not decrease; a jump for a moment is not believed, and removes nothing by its age", "–", "–", "eventstore/node/eventlog.TestClockThatWasSet eventstore/node/eventlog.TestClockThatIsCorrected eventstore/node/eventlog.TestClockThatJumpsForAMoment"},
-	{"witness", "absent, refusing or silent", "the signer, each interval", "checkpoints wait for the quorum", "503 `not_yet_in_transparency_log` for what no checkpoint covers yet", "`ReckonTransparencyLogBehind`, `ReckonCheckpointsNotSigned`", "internal/witness.TestWitnessesThatFail test/processes.TestChaos"},
-	{"witness", "it has cosigned another history", "the signer, at once", "no checkpoint is signed any more", "the forked checkpoint is not served", "`ReckonWitnessConflict`; an audit finding", "test/e2e.TestAForkIsNoOutage commands.TestAConflictEndsTheSigning"},
+		"runners/engine.TestSessionMemoryIsBounded runners/qsim.TestCircuitOverMemory test/processes.TestWhatHasNoRoomStaysQueued", "memory running: refusing absent"},
+	{"clock", "wrong: set, corrected, or ahead for a moment", "the log, at each append", "times of events do not decrease; a jump for a moment is not believed, and removes nothing by its age", "–", "–", "eventstore/node/eventlog.TestClockThatWasSet eventstore/node/eventlog.TestClockThatIsCorrected eventstore/node/eventlog.TestClockThatJumpsForAMoment", "clock running: wrong; clock start: wrong"},
+	{"witness", "absent, refusing or silent", "the signer, each interval", "checkpoints wait for the quorum", "503 `not_yet_in_transparency_log` for what no checkpoint covers yet", "`ReckonTransparencyLogBehind`, `ReckonCheckpointsNotSigned`", "internal/witness.TestWitnessesThatFail test/processes.TestChaos", "witness start: absent slow refusing; witness running: absent slow refusing"},
+	{"witness", "it has cosigned another history", "the signer, at once", "no checkpoint is signed any more", "the forked checkpoint is not served", "`ReckonWitnessConflict`; an audit finding", "test/e2e.TestAForkIsNoOutage commands.TestAConflictEndsTheSigning", "witness start: wrong; witness running: wrong"},
 	{"process", "killed", "the others, after 4 silent beats", "its jobs are taken over; one whose work ends 3 attempts is `lost`; its sessions are gone; a slot that the service lost is refunded", "the next answer of a session has a warning", "`ReckonJobsAbandoned`, `ReckonJobsLost`",
-		"test/processes.TestJobsSurviveKilledRunners test/processes.TestOwnerDiesWhileItEvaluates test/processes.TestLostAfterThreeAttempts commands.TestWhatTheServiceLosesIsRefunded"},
+		"test/processes.TestJobsSurviveKilledRunners test/processes.TestOwnerDiesWhileItEvaluates test/processes.TestLostAfterThreeAttempts commands.TestWhatTheServiceLosesIsRefunded", "process running: absent"},
 	{"process", "silent, or cut off from the log", "the others, after 4 silent beats; itself, after 2", "it stops its work before others begin it; nothing counts against a job", "who waits for its session is answered from a fresh one, with a warning", "`ReckonHeartbeatLate`",
-		"test/processes.TestFrozenOwner test/processes.TestCutOffRunnerStopsBeforeItsWorkIsTaken runners/cluster.TestAnswerThatIsLost"},
-	{"process", "stops", "`/readyz`, at once", "requests in flight are answered, those it has forwarded too; jobs end within `--grace` or go back", "the same answers", "`\"stopping\": true`", "test/processes.TestRollingRestart test/processes.TestStoppingWaitsForForwarded test/processes.TestOperatorStopsARunner"},
-	{"process", "stops while no part answers", "itself", "its job is taken over, with its attempt", "–", "exit status 0", "test/processes.TestAServerStopsWhileItsPartsAreSilent"},
-	{"client", "leaves, or is slow", "the connection", "its worker stops at once, and the run is logged as `cancelled`; a job goes on", "nothing", "–", "commands.TestACallerWhoGoesAwayIsLogged writeapi.TestAClientWhoGoesAwayStopsItsEvaluation internal/httpserver.TestSlowClientsAreLetGo"},
-	{"collector", "absent, refusing or slow", "the sender of spans", "spans are dropped and counted; nothing waits", "the same answers", "`ReckonSpansLost`", "internal/tracing/otlp.TestADeadCollectorDelaysNobody test/e2e.TestAServerOutlivesItsCollector"},
-	{"all of them", "one after the other, under load", "–", "no job is lost or runs twice", "503 `unavailable` or `saturated` at worst", "a clean audit", "test/processes.TestChaos"},
+		"test/processes.TestFrozenOwner test/processes.TestCutOffRunnerStopsBeforeItsWorkIsTaken runners/cluster.TestAnswerThatIsLost", "process running: slow refusing"},
+	{"process", "stops", "`/readyz`, at once", "requests in flight are answered, those it has forwarded too; jobs end within `--grace` or go back", "the same answers", "`\"stopping\": true`", "test/processes.TestRollingRestart test/processes.TestStoppingWaitsForForwarded test/processes.TestOperatorStopsARunner", "process stopping: slow"},
+	{"process", "stops while no part answers", "itself", "its job is taken over, with its attempt", "–", "exit status 0", "test/processes.TestAServerStopsWhileItsPartsAreSilent", "eventstore stopping: absent; database stopping: absent; identity stopping: absent; blobs stopping: absent"},
+	{"client", "leaves, or is slow", "the connection", "its worker stops at once, and the run is logged as `cancelled`; a job goes on", "nothing", "–", "commands.TestACallerWhoGoesAwayIsLogged writeapi.TestAClientWhoGoesAwayStopsItsEvaluation internal/httpserver.TestSlowClientsAreLetGo", ""},
+	{"collector", "absent, refusing or slow", "the sender of spans", "spans are dropped and counted; nothing waits", "the same answers", "`ReckonSpansLost`", "internal/tracing/otlp.TestADeadCollectorDelaysNobody test/e2e.TestAServerOutlivesItsCollector", ""},
+	{"all of them", "one after the other, under load", "–", "no job is lost or runs twice", "503 `unavailable` or `saturated` at worst", "a clean audit", "test/processes.TestChaos", ""},
 }
 
 // failuresTable is failures as a page shows them.
@@ -99,6 +140,61 @@ func failuresTable() string {
 		fmt.Fprintf(&b, "| %s | %s | %s | %s | %s | %s | `%s` |\n", f.part, f.state, f.notices, f.work, f.told, f.seen, strings.Join(strings.Fields(f.tests), "`, `"))
 	}
 	return b.String()
+}
+
+// rowlessTable is rowless as a page shows it.
+func rowlessTable() string {
+	var b strings.Builder
+	b.WriteString("| cells | why |\n|---|---|\n")
+	for _, r := range rowless {
+		fmt.Fprintf(&b, "| %s | %s |\n", r.cells, r.reason)
+	}
+	return b.String()
+}
+
+// cellsOf are the cells of a text, "cause moment: state state; …", each "cause moment: state".
+func cellsOf(text string) (cells []string) {
+	for part := range strings.SplitSeq(text, "; ") {
+		where, in, _ := strings.Cut(part, ": ")
+		for _, state := range strings.Fields(in) {
+			cells = append(cells, where+": "+state)
+		}
+	}
+	return cells
+}
+
+// TestEveryCauseIsConsidered: each cause, in each state, at each moment, has a failure that says what becomes of it, or a reason why there is none.
+func TestEveryCauseIsConsidered(t *testing.T) {
+	t.Parallel()
+	missing := map[string]bool{}
+	for _, cause := range causes {
+		for _, moment := range moments {
+			for _, state := range states {
+				missing[cause+" "+moment+": "+state] = true
+			}
+		}
+	}
+	known, shown := maps.Clone(missing), map[string]bool{}
+	for _, f := range failures {
+		for _, cell := range cellsOf(f.cells) {
+			if !known[cell] {
+				t.Errorf("%s, %s: there is no %s", f.part, f.state, cell)
+			}
+			shown[cell] = true
+			delete(missing, cell)
+		}
+	}
+	for _, r := range rowless {
+		for _, cell := range cellsOf(r.cells) {
+			if !known[cell] || shown[cell] {
+				t.Errorf("%s is no cell without a row", cell)
+			}
+			delete(missing, cell)
+		}
+	}
+	for _, cell := range slices.Sorted(maps.Keys(missing)) {
+		t.Errorf("nothing says what becomes of %s", cell)
+	}
 }
 
 // toldTable is what TestWhatCallersAreTold has measured; states of a part in which the answers are the same share a row.
@@ -213,6 +309,7 @@ func TestOutagesPage(t *testing.T) {
 		t.Errorf("/readyz names %s, and no row says what its failures do", name)
 	}
 	keepEqual(t, outagesPage, failuresOpen, cited, failuresEnd)
+	keepEqual(t, outagesPage, rowlessOpen, rowlessTable(), rowlessEnd)
 	keepEqual(t, outagesPage, toldOpen, toldTable(t), toldEnd)
 }
 

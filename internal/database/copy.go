@@ -22,6 +22,8 @@ func Copy(ctx context.Context, connection *bun.Conn, table string, columns []str
 		if !is {
 			return fmt.Errorf("COPY on a connection that is not of PostgreSQL: %T", c.driverConn)
 		}
+		ctx, cancel := context.WithTimeout(ctx, backgroundLimit)
+		defer cancel()
 		_, err := pg.Conn().CopyFrom(ctx, pgx.Identifier{table}, columns, pgx.CopyFromFunc(next))
 		return c.of.classify(err)
 	})

@@ -52,7 +52,11 @@ func SQLiteForReading(part, path string, connections int) (*bun.DB, error) {
 func pool(c *connector, dialect schema.Dialect, connections int) *bun.DB {
 	connecting := sql.OpenDB(c)
 	connecting.SetMaxOpenConns(connections)
-	return bun.NewDB(connecting, dialect).WithQueryHook(limitCalls{c.part})
+	limits := limitCalls{part: c.part}
+	if !c.locks { // a file answers, or says that it is locked
+		limits.background = backgroundLimit
+	}
+	return bun.NewDB(connecting, dialect).WithQueryHook(limits)
 }
 
 // Postgres returns a pool of at most so many connections to a PostgreSQL database.
@@ -66,6 +70,7 @@ func PostgresSchema(part, address, namespace string, connections int) (*bun.DB, 
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", part, err)
 	}
+	config.DialFunc = dial
 	config.DefaultQueryExecMode = pgx.QueryExecModeSimpleProtocol // bun writes its arguments into the statement
 	if namespace != "" {
 		config.RuntimeParams["search_path"] = pgx.Identifier{namespace}.Sanitize()
@@ -73,11 +78,8 @@ func PostgresSchema(part, address, namespace string, connections int) (*bun.DB, 
 	return pool(&connector{part: part, Connector: stdlib.GetConnector(*config, stdlib.OptionAfterConnect(settle))}, pgdialect.New(), connections), nil
 }
 
-// settle keeps the server from compiling a connection's queries, which takes longer than any of ours runs, and from keeping what a
-// client holds that is silent in a transaction, or does not acknowledge what was sent to it.
 func settle(ctx context.Context, conn *pgx.Conn) error {
-	silent := silentInTransaction.Milliseconds()
-	_, err := conn.Exec(ctx, fmt.Sprintf("SET jit = off; SET idle_in_transaction_session_timeout = %d; SET tcp_user_timeout = %d", silent, silent))
+	_, err := conn.Exec(ctx, settings())
 	return err
 }
 

@@ -57,10 +57,10 @@ func Canceled(err error) bool {
 }
 
 // cannotWorkNow tells whether a PostgreSQL error code (PostgreSQL documentation, appendix A) is about the
-// server and not about the statement: a broken connection, a client that was silent in a transaction, no resources left, the server stopping or starting,
+// server and not about the statement: a broken connection, a client that was silent in a transaction, a lock that another has for too long, no resources left, the server stopping or starting,
 // or a server that became a standby.
 func cannotWorkNow(code string) bool {
-	for _, class := range []string{"08", "25P03", "53", "57P", "58"} {
+	for _, class := range []string{"08", "25P03", "53", "55P03", "57P", "58"} {
 		if strings.HasPrefix(code, class) {
 			return true
 		}

@@ -3,10 +3,11 @@ package identity
 import (
 	"context"
 	"fmt"
-	"reckon/internal/database"
 
 	"github.com/uptrace/bun"
 	"github.com/uptrace/bun/dialect"
+
+	"reckon/internal/database"
 )
 
 // Times are Unix milliseconds: the same on both dialects, and no driver converts them.
@@ -96,7 +97,7 @@ var migrations = []migration{
 // migrate brings the tables up to what this binary knows. Processes on one
 // PostgreSQL may start at the same time: one migrates, the others find it done.
 func migrate(ctx context.Context, db *bun.DB, w Where) error {
-	return db.RunInTx(ctx, nil, func(ctx context.Context, tx bun.Tx) error {
+	return db.RunInTx(database.Unlimited(ctx), nil, func(ctx context.Context, tx bun.Tx) error {
 		if err := database.Lock(ctx, tx, "tables of identities"); err != nil {
 			return fmt.Errorf("identity: lock: %w", err)
 		}

@@ -9,6 +9,8 @@ import (
 
 	"github.com/uptrace/bun"
 	"github.com/uptrace/bun/dialect"
+
+	"reckon/internal/database"
 )
 
 const (
@@ -84,13 +86,19 @@ func writeClaim(ctx context.Context, db bun.IDB, p Projection, process string, t
 	return written > 0, err
 }
 
-// reportClaims keeps the claims of the projections that this process writes, until the context ends; then it gives them up.
+// reportClaims keeps the claims of the projections that this process writes, and ends the transactions of processes that are silent, until the context
+// ends; then it gives the claims up.
 func (e *Engine) reportClaims(ctx context.Context) {
 	ticker := time.NewTicker(claimInterval)
 	defer ticker.Stop()
 	for ctx.Err() == nil {
 		if err := e.reportOnce(ctx); err != nil && ctx.Err() == nil {
 			e.logger.Debug("who writes the projections was not reported", "error", err)
+		}
+		if ended, err := database.EndSilent(ctx, e.db); err != nil && ctx.Err() == nil {
+			e.logger.Debug("silent transactions were not looked for", "error", err)
+		} else if ended > 0 {
+			e.logger.Warn("transactions were ended whose processes are cut off or frozen", "transactions", ended)
 		}
 		select {
 		case <-ctx.Done():

@@ -15,6 +15,7 @@ import (
 	"github.com/uptrace/bun"
 
 	"reckon/domain/event"
+	"reckon/internal/database"
 	"reckon/internal/tracing"
 )
 
@@ -231,7 +232,7 @@ func (e *Engine) Boot(ctx context.Context, name string) error {
 		if err != nil {
 			return err
 		}
-		err = w.db.RunInTx(ctx, nil, func(ctx context.Context, tx bun.Tx) error {
+		err = w.db.RunInTx(database.Unlimited(ctx), nil, func(ctx context.Context, tx bun.Tx) error {
 			if err := TearDown(ctx, tx, w.Name, w.Version); err != nil {
 				return err
 			}

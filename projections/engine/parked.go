@@ -9,6 +9,7 @@ import (
 	"github.com/uptrace/bun"
 
 	"reckon/domain/event"
+	"reckon/internal/database"
 )
 
 // Parked is an event that a projection has parked.
@@ -82,7 +83,7 @@ func (e *Engine) DropParked(ctx context.Context, name, stream string) error {
 // them, in one transaction.
 func (w *worker) unpark(ctx context.Context, stream string, f func(context.Context, *Tx, parkedRow) error) error {
 	at := w.saved
-	return w.save(ctx, func(ctx context.Context, tx *Tx) error {
+	return w.save(database.Unlimited(ctx), func(ctx context.Context, tx *Tx) error {
 		var rows []parkedRow
 		err := tx.tx.NewSelect().Model(&rows).Order("revision").
 			Where("name = ? AND version = ? AND stream = ?", w.Name, w.Version, stream).Scan(ctx)

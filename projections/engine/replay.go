@@ -67,7 +67,7 @@ func NewReplay(ctx context.Context, fresh, have *bun.DB, projections ...Projecti
 	if have.Dialect().Name() == dialect.PG {
 		options.Isolation = sql.LevelRepeatableRead
 	}
-	read, err := have.BeginTx(ctx, options)
+	read, err := have.BeginTx(database.Unlimited(ctx), options)
 	if err != nil {
 		return nil, err
 	}

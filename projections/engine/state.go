@@ -121,7 +121,7 @@ func DropFormer(ctx context.Context, db bun.IDB, former []string) (names []strin
 	if err := createStateTables(ctx, db); err != nil {
 		return nil, err
 	}
-	err = CreateTables(ctx, db, func(ctx context.Context, tx bun.Tx) error {
+	err = CreateTables(database.Unlimited(ctx), db, func(ctx context.Context, tx bun.Tx) error {
 		var rows []stateRow
 		if err := tx.NewSelect().Model(&rows).Where("log_id IN (?)", bun.List(former)).Order("name", "version").Scan(ctx); err != nil {
 			return err
@@ -185,7 +185,7 @@ func setPhase(ctx context.Context, db bun.IDB, p Projection, phase storedPhase, 
 // which this binary need not know. No process may be running it. ErrNotFound: there is no
 // such version.
 func TearDown(ctx context.Context, db bun.IDB, name string, version int) error {
-	return db.RunInTx(ctx, nil, func(ctx context.Context, tx bun.Tx) error {
+	return db.RunInTx(database.Unlimited(ctx), nil, func(ctx context.Context, tx bun.Tx) error {
 		row := stateRow{Name: name, Version: version}
 		err := tx.NewSelect().Model(&row).WherePK().Scan(ctx)
 		if errors.Is(err, sql.ErrNoRows) {

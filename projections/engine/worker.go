@@ -14,6 +14,7 @@ import (
 	"github.com/uptrace/bun/dialect"
 
 	"reckon/domain/event"
+	"reckon/internal/database"
 	"reckon/internal/tracing"
 )
 
@@ -456,6 +457,9 @@ func (w *worker) save(ctx context.Context, f func(context.Context, *Tx) error, t
 		return err
 	}
 	indexing := false
+	if w.unindexed || w.recents != nil { // all keys of a table are read, or its indexes made
+		ctx = database.Unlimited(ctx)
+	}
 	if w.unindexed && !to.Less(w.readyFrom) {
 		if err := w.announceQuiet(ctx); err != nil {
 			return err

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"reckon/internal/blobs/s3test"
+	"reckon/projections/pgtest"
 	"reckon/test/proxy"
 )
 
@@ -36,8 +37,8 @@ func (b bucketed) behind(t testing.TB) (*installation, ways) {
 	}
 	var w ways
 	var models, people string
-	w.database, models = postgresBehind(t, b.postgres)
-	w.identity, people = postgresBehind(t, b.postgres)
+	w.database, models = pgtest.Behind(t, b.postgres)
+	w.identity, people = pgtest.Behind(t, b.postgres)
 	w.log, w.blobs = proxy.Start(t, "unix", socket), proxy.Start(t, "tcp", b.bucket.Endpoint)
 	return b.with("--eventstore", "esdb://"+w.log.Address()+"?tls=false", "--insecure-eventstore",
 		"--database", models, "--identity", people, "--blobs", s3test.AddressAt(w.blobs.Address(), s3test.Bucket)), w

@@ -13,6 +13,7 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
+	"syscall"
 	"testing"
 	"time"
 
@@ -154,12 +155,42 @@ func (c *chaos) state(ways ...*proxy.Proxy) (state string) {
 	return state
 }
 
+// inTransactions are texts at which a process has a transaction of PostgreSQL that others wait for.
+var inTransactions = []string{"pg_advisory_xact_lock", `"queue_`, `UPDATE "projection_state"`, "copy ", "commit"}
+
+// lose has a place lose single connections in the middle of transactions, or all that it has to a part: they are silent for good, and others pass.
+func (c *chaos) lose() (what string) {
+	p := c.places[c.random.IntN(len(c.places))]
+	if ways := p.ways.all(); c.random.IntN(2) == 0 {
+		ways[c.random.IntN(len(ways))].Lose()
+		return p.name + " lost its connections to a part"
+	}
+	defer p.ways.database.LoseOn("")
+	before := p.ways.database.Lost()
+	for range 3 {
+		p.ways.database.LoseOn(inTransactions[c.random.IntN(len(inTransactions))])
+		c.lasts()
+	}
+	return fmt.Sprintf("%s lost %d connections in transactions", p.name, p.ways.database.Lost()-before)
+}
+
+// freeze stops a process as SIGSTOP does, for a while.
+func (c *chaos) freeze() (what string) {
+	p := c.places[2+c.random.IntN(2)]
+	must(c.t, p.runner.command.Process.Signal(syscall.SIGSTOP))
+	c.lasts()
+	must(c.t, p.runner.command.Process.Signal(syscall.SIGCONT))
+	return p.name + " frozen"
+}
+
 func (c *chaos) lasts() { wait.Pace(time.Duration(300+c.random.IntN(c.longest)) * time.Millisecond) }
 
 // incident does the nth; every kind comes in turn, and every second is a way.
 func (c *chaos) incident(n int) {
 	kinds := []func() string{
+		c.lose,
 		func() string { p := c.places[2+n/2%2]; p.kill(c.t); return p.name + " killed" },
+		c.freeze,
 		func() string { c.in.node.kill(); c.lasts(); c.in.startNode(); return "node killed" },
 		func() string { return "witness " + c.state(c.witness) },
 		func() string { c.in.bucket.Stop(); c.lasts(); c.in.bucket.Restart(); return "bucket killed" },
@@ -232,12 +263,13 @@ func (c *caller) round(t *testing.T) {
 	_ = c.ask("GET", "/api/history", nil, nil) // counted
 }
 
-// TestChaos: processes are killed and stopped, the node and the bucket too, and every process is cut off from every part that it needs, while clients
+// TestChaos: processes are killed, stopped and frozen, the node and the bucket too, every process is cut off from every part that it needs, and loses connections
+// in the middle of transactions, while clients
 // evaluate and submit jobs. Nothing but time is lost: each job succeeds once, slots agree with jobs, each receipt verifies and is in the transparency log,
 // which the witness has cosigned, and the audit is clean.
 func TestChaos(t *testing.T) {
 	t.Parallel()
-	incidents, clients := sweep.Size(t, "RECKON_CHAOS_INCIDENTS", 6, 24), sweep.Size(t, "RECKON_CHAOS_CLIENTS", 2, 6)
+	incidents, clients := sweep.Size(t, "RECKON_CHAOS_INCIDENTS", 8, 24), sweep.Size(t, "RECKON_CHAOS_CLIENTS", 2, 6)
 	c, people := startChaos(t, clients)
 	c.longest = sweep.Size(t, "RECKON_CHAOS_OUTAGE_MS", 1500, 12000) // longer than a lease and than a call to a database
 	var calling sync.WaitGroup

@@ -4,7 +4,6 @@ import (
 	"bufio"
 	"bytes"
 	"fmt"
-	"net/url"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -13,8 +12,6 @@ import (
 	"sync"
 	"testing"
 	"time"
-
-	"github.com/jackc/pgx/v5/pgconn"
 
 	"reckon/projections/pgtest"
 	"reckon/test/binary"
@@ -54,23 +51,6 @@ live_sessions = 5
 denied_heads = ["Run", "Import"]
 `
 
-// postgresBehind opens a way to a PostgreSQL, and returns the address of its database on that way.
-func postgresBehind(t testing.TB, database string) (way *proxy.Proxy, address string) {
-	t.Helper()
-	config, err := pgconn.ParseConfig(database)
-	if err != nil {
-		t.Fatal(err)
-	}
-	network, server := pgconn.NetworkAddress(config.Host, config.Port)
-	way = proxy.Start(t, network, server)
-	user := url.User(config.User)
-	if config.Password != "" {
-		user = url.UserPassword(config.User, config.Password)
-	}
-	through := url.URL{Scheme: "postgres", User: user, Host: way.Address(), Path: "/" + config.Database, RawQuery: "sslmode=disable"}
-	return way, through.String()
-}
-
 // install starts the node and makes what is shared.
 func install(t testing.TB) *installation {
 	t.Helper()
@@ -86,7 +66,7 @@ func installWith(t testing.TB, plans string) *installation {
 // installOn is installWith a database and a log that is written first.
 func installOn(t testing.TB, plans, database string, writeLog func(folder string)) *installation {
 	t.Helper()
-	way, address := postgresBehind(t, database)
+	way, address := pgtest.Behind(t, database)
 	folder := t.TempDir()
 	config := filepath.Join(folder, "reckon.toml")
 	if err := os.WriteFile(config, []byte(plans), 0o600); err != nil {

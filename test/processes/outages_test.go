@@ -184,9 +184,10 @@ func TestAStartEndsOnWhatWaitingCannotMend(t *testing.T) {
 	stranger := *database
 	stranger.Path, stranger.User = "/postgres", url.UserPassword("nobody", "guess")
 	for name, wrong := range map[string]struct{ flag, value, told string }{
-		"no such database": {"--database", database.String(), `database "nowhere" does not exist`},
-		"no such user":     {"--database", stranger.String(), "nobody"},
-		"no such bucket":   {"--blobs", in.bucket.Address("nowhere"), "there is no bucket nowhere"},
+		"no such database":               {"--database", database.String(), `database "nowhere" does not exist`},
+		"no such user":                   {"--database", stranger.String(), "nobody"},
+		"no such database of identities": {"--identity", database.String(), `database "nowhere" does not exist`},
+		"no such bucket":                 {"--blobs", in.bucket.Address("nowhere"), "there is no bucket nowhere"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

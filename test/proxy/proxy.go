@@ -5,6 +5,7 @@
 package proxy
 
 import (
+	"bytes"
 	"net"
 	"sync"
 	"testing"
@@ -15,12 +16,22 @@ import (
 type Proxy struct {
 	network, server string // where the server listens
 	listener        net.Listener
+	ended           chan struct{} // closed at the test's end
 
 	mu      sync.Mutex
 	mode    mode
 	delay   time.Duration
 	changed chan struct{} // closed when the mode changes
-	open    map[*net.TCPConn]net.Conn
+	open    map[*joined]bool
+	loseOn  []byte // the next connection on which a client sends this is lost; nil: none is
+	lost    int
+}
+
+// joined is a connection of a client and the one to the server that serves it.
+type joined struct {
+	client *net.TCPConn
+	server net.Conn
+	lost   bool // nothing passes any more, and neither side learns it
 }
 
 type mode int
@@ -38,8 +49,8 @@ func Start(t testing.TB, network, server string) *Proxy {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p := &Proxy{network: network, server: server, listener: listener, changed: make(chan struct{}), open: map[*net.TCPConn]net.Conn{}}
-	t.Cleanup(func() { _ = listener.Close(); p.Refuse() })
+	p := &Proxy{network: network, server: server, listener: listener, ended: make(chan struct{}), changed: make(chan struct{}), open: map[*joined]bool{}}
+	t.Cleanup(func() { _ = listener.Close(); close(p.ended); p.Refuse() })
 	go p.accept()
 	return p
 }
@@ -56,7 +67,32 @@ func (p *Proxy) Swallow() { p.set(swallowing, 0) }
 // Delay lets each piece of what is sent pass so much later.
 func (p *Proxy) Delay(by time.Duration) { p.set(passing, by) }
 
-// Mend lets everything pass. What was swallowed passes now, as after a network's outage.
+// Lose has every open connection be silent for good, as after a failure of the network that neither side is told of; new ones pass.
+func (p *Proxy) Lose() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for j := range p.open {
+		j.lost = true
+	}
+	p.lost += len(p.open)
+}
+
+// LoseOn has the next connection on which a client sends the text be silent for good from then on: the text is passed to the server. It
+// replaces the text of an earlier call; with "" no connection is lost any more.
+func (p *Proxy) LoseOn(text string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.loseOn = []byte(text)
+}
+
+// Lost is how many connections were lost.
+func (p *Proxy) Lost() int {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.lost
+}
+
+// Mend lets everything pass, but for lost connections. What was swallowed passes now, as after a network's outage.
 func (p *Proxy) Mend() { p.set(passing, 0) }
 
 func (p *Proxy) set(m mode, delay time.Duration) {
@@ -68,16 +104,16 @@ func (p *Proxy) set(m mode, delay time.Duration) {
 	if m != refusing {
 		return
 	}
-	for client, server := range p.open {
-		reset(client, server)
+	for j := range p.open {
+		j.reset()
 	}
 	clear(p.open)
 }
 
 // reset ends both connections; a client learns of it at once.
-func reset(client *net.TCPConn, server net.Conn) {
-	_ = client.SetLinger(0)
-	_, _ = client.Close(), server.Close()
+func (j *joined) reset() {
+	_ = j.client.SetLinger(0)
+	_, _ = j.client.Close(), j.server.Close()
 }
 
 func (p *Proxy) accept() {
@@ -98,34 +134,42 @@ func (p *Proxy) join(client *net.TCPConn) {
 		_ = client.Close()
 		return
 	}
+	j := &joined{client: client, server: server}
 	p.mu.Lock()
 	refused := p.mode == refusing
 	if refused {
-		reset(client, server)
+		j.reset()
 	} else {
-		p.open[client] = server
+		p.open[j] = true
 	}
 	p.mu.Unlock()
 	if refused {
 		return
 	}
 	var copying sync.WaitGroup
-	copying.Go(func() { p.copy(server, client) })
-	copying.Go(func() { p.copy(client, server) })
+	copying.Go(func() { p.copy(j, server, client) })
+	copying.Go(func() { p.copy(j, client, server) })
 	copying.Wait()
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	delete(p.open, client)
+	delete(p.open, j)
 }
 
 // copy passes one direction on until it ends, and ends both then.
-func (p *Proxy) copy(to, from net.Conn) {
+func (p *Proxy) copy(j *joined, to, from net.Conn) {
 	defer func() { _, _ = to.Close(), from.Close() }()
 	piece := make([]byte, 32<<10)
 	for {
 		n, err := from.Read(piece)
 		p.wait()
+		if p.isLost(j) { // the end of one side is kept from the other
+			<-p.ended
+			return
+		}
 		if n > 0 {
+			if to == j.server {
+				p.look(j, piece[:n])
+			}
 			if _, err := to.Write(piece[:n]); err != nil {
 				return
 			}
@@ -133,6 +177,22 @@ func (p *Proxy) copy(to, from net.Conn) {
 		if err != nil {
 			return
 		}
+	}
+}
+
+func (p *Proxy) isLost(j *joined) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return j.lost
+}
+
+// look loses a connection on which a client sends loseOn.
+func (p *Proxy) look(j *joined, sent []byte) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if len(p.loseOn) > 0 && bytes.Contains(sent, p.loseOn) {
+		j.lost, p.loseOn = true, nil
+		p.lost++
 	}
 }
 

@@ -31,6 +31,58 @@ func echo(t *testing.T) string {
 	return listener.Addr().String()
 }
 
+// TestAConnectionCanBeLost: it is silent for good and neither side is told, while others pass.
+func TestAConnectionCanBeLost(t *testing.T) {
+	t.Parallel()
+	p := proxy.Start(t, "tcp", echo(t))
+	dial := func() net.Conn {
+		c, err := net.Dial("tcp", p.Address())
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = c.Close() })
+		return c
+	}
+	hears := func(c net.Conn, sent string) bool {
+		t.Helper()
+		if _, err := c.Write([]byte(sent)); err != nil {
+			t.Fatal(err)
+		}
+		_ = c.SetReadDeadline(time.Now().Add(50 * time.Millisecond))
+		got := make([]byte, len(sent))
+		_, err := io.ReadFull(c, got)
+		if err != nil && !errors.Is(err, os.ErrDeadlineExceeded) {
+			t.Errorf("a lost connection's end is told: %v", err)
+		}
+		return err == nil
+	}
+	wantHeard := func(c net.Conn) {
+		t.Helper()
+		if _, err := c.Write([]byte("a")); err != nil {
+			t.Fatal(err)
+		}
+		_ = c.SetReadDeadline(time.Time{})
+		if _, err := io.ReadFull(c, make([]byte, 1)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	one, other := dial(), dial()
+	wantHeard(one)
+	wantHeard(other)
+	p.LoseOn("now")
+	wantHeard(other)
+	if hears(one, "and now") || hears(one, "again") || p.Lost() != 1 {
+		t.Errorf("it is heard, %d are lost", p.Lost())
+	}
+	wantHeard(other)
+	p.Lose()
+	p.Mend()
+	if hears(other, "b") || p.Lost() < 2 {
+		t.Errorf("it is heard, %d are lost", p.Lost())
+	}
+	wantHeard(dial())
+}
+
 // TestAWayCanBeTakenAway: an open connection and a new one are treated alike, and what was swallowed passes in the end.
 func TestAWayCanBeTakenAway(t *testing.T) {
 	t.Parallel()
