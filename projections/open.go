@@ -44,7 +44,7 @@ func OpenForReading(ctx context.Context, address string) (*bun.DB, error) {
 	if path, local := strings.CutPrefix(address, "sqlite:"); local {
 		db, err = database.SQLiteForReading(part, path, sqliteConnections)
 	} else {
-		db, err = open(address)
+		db, err = openPostgres(address, database.PostgresForReading)
 	}
 	if err != nil {
 		return nil, err
@@ -60,11 +60,15 @@ func OpenForReading(ctx context.Context, address string) (*bun.DB, error) {
 const part = "the database of read models"
 
 func open(address string) (*bun.DB, error) {
-	switch scheme, rest, _ := strings.Cut(address, ":"); scheme {
-	case "sqlite":
-		return database.SQLite(part, rest, sqlitePragmas, sqliteConnections)
-	case "postgres", "postgresql":
-		return database.Postgres(part, address, postgresConnections)
+	if path, local := strings.CutPrefix(address, "sqlite:"); local {
+		return database.SQLite(part, path, sqlitePragmas, sqliteConnections)
+	}
+	return openPostgres(address, database.Postgres)
+}
+
+func openPostgres(address string, open func(part, address string, connections int) (*bun.DB, error)) (*bun.DB, error) {
+	if scheme, _, _ := strings.Cut(address, ":"); scheme == "postgres" || scheme == "postgresql" {
+		return open(part, address, postgresConnections)
 	}
 	return nil, fmt.Errorf("database %q: say sqlite:PATH or postgres://…", redacted(address))
 }

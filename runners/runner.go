@@ -303,7 +303,8 @@ func (r *Runner) nextProposals(ctx context.Context) []Proposal {
 	bounded, cancel := context.WithTimeout(ctx, applyTimeout)
 	err := r.Queue.WaitUntilApplied(bounded, lastJob, lastSession)
 	cancel()
-	if err != nil && ctx.Err() == nil {
+	behind := err != nil
+	if behind && ctx.Err() == nil {
 		r.Logger.Warn("the queue is behind the log", "error", err)
 	}
 	list, retryAfter, err := r.Queue.Propose(ctx, claimant, most)
@@ -315,6 +316,8 @@ func (r *Runner) nextProposals(ctx context.Context) []Proposal {
 		retryAfter = retryPause
 	case len(list) > 0:
 		return list
+	case behind: // no event tells when it has caught up
+		retryAfter = retryPause
 	}
 	var retry, again <-chan time.Time
 	if retryAfter > 0 {

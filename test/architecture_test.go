@@ -172,7 +172,7 @@ func testKit(pkg string) bool {
 }
 
 // forTestKits are the packages under test/ that import nothing of the house.
-var forTestKits = []string{"test/need", "test/sweep", "test/wait"}
+var forTestKits = []string{"test/need", "test/proxy", "test/sweep", "test/wait"}
 
 func rule(pkg string) (key string, may []string) {
 	for key = pkg; ; key = key[:strings.LastIndex(key, "/")] {

@@ -84,7 +84,7 @@ var failures = []failure{
 	{"database", "a process is cut off from it, or frozen, in a transaction", "PostgreSQL, which ends the transaction after 5 s with a lock that all wait for, 10 s without; within a statement the processes that write read models, after as long", "goes on; no job is claimed until then", "the same answers, later", "`transactions were ended` in the log",
 		"internal/database.TestASilentClientKeepsNoLock internal/database.TestASilentReaderKeepsNoLock internal/database.TestALockIsWaitedForWithinBounds projections/engine.TestASilentWriterIsSucceeded test/processes.TestAServerStopsWhileItsPartsAreSilent", ""},
 	{"database", "refusing, silent or locked", "each call, within 5 s", "goes on; no job is claimed", "503 `unavailable` for lists; a job, a run and a certificate are read from the log", "`ReckonDependencyDown`, `ReckonReadModelBehind`",
-		"test/processes.TestWhatCallersAreTold readapi.TestDatabaseAway readapi.TestDatabaseFrozen readapi.TestSQLiteLocked", "database running: absent refusing"},
+		"test/processes.TestWhatCallersAreTold readapi.TestDatabaseAway readapi.TestDatabaseFrozen readapi.TestSQLiteLocked test/processes.TestAQueueThatWasBehindIsAskedAgain", "database running: absent refusing"},
 	{"database", "slow", "–", "goes on", "the same answers, later", "`ReckonReadModelBehind`", "test/processes.TestWhatCallersAreTold", "database running: slow"},
 	{"database", "a connection is lost, and neither side is told", "each call, within 5 s of a request and 30 s in the background; the system, within 30 s", "goes on; this process claims no job until then", "503 `unavailable`, once", "–",
 		"internal/database.TestALostConnectionIsGivenUp internal/database.TestAServerThatIsGoneIsNoticed test/processes.TestChaos", ""},

@@ -14,7 +14,8 @@ import (
 type connector struct {
 	part string
 	driver.Connector
-	locks bool // SQLite, which waits for locks without looking at the context
+	locks bool          // SQLite, which waits for locks without looking at the context
+	limit time.Duration // of a call in the background; 0: none
 }
 
 // classify returns an error that means that the part is away as *UnavailableError, and others as they are.

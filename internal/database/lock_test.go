@@ -83,7 +83,12 @@ func TestALockIsWaitedForWithinBounds(t *testing.T) {
 			return err
 		})
 	}()
-	defer func() { stop(); <-ended }()
+	defer func() {
+		stop()
+		if err := <-ended; err == nil {
+			t.Error("it was not interrupted")
+		}
+	}()
 	select {
 	case <-locked:
 	case err := <-ended:
@@ -162,7 +167,12 @@ func TestASilentReaderKeepsNoLock(t *testing.T) {
 			return tx.NewRaw("SELECT repeat('x', 1000) FROM generate_series(1, 100000)").Scan(ctx, &rows)
 		})
 	}()
-	defer func() { stop(); <-ended }()
+	defer func() {
+		stop()
+		if err := <-ended; err == nil {
+			t.Error("it was not interrupted")
+		}
+	}()
 	wait.Until(t, "it is silent", func() bool { return way.Lost() > 0 })
 	if n, err := database.EndSilent(t.Context(), pool); n != 0 || err != nil {
 		t.Errorf("ended at once: %d, %v", n, err)

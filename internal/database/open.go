@@ -52,11 +52,7 @@ func SQLiteForReading(part, path string, connections int) (*bun.DB, error) {
 func pool(c *connector, dialect schema.Dialect, connections int) *bun.DB {
 	connecting := sql.OpenDB(c)
 	connecting.SetMaxOpenConns(connections)
-	limits := limitCalls{part: c.part}
-	if !c.locks { // a file answers, or says that it is locked
-		limits.background = backgroundLimit
-	}
-	return bun.NewDB(connecting, dialect).WithQueryHook(limits)
+	return bun.NewDB(connecting, dialect).WithQueryHook(limitCalls{c.part, c.limit})
 }
 
 // Postgres returns a pool of at most so many connections to a PostgreSQL database.
@@ -66,16 +62,26 @@ func Postgres(part, address string, connections int) (*bun.DB, error) {
 
 // PostgresSchema is Postgres where tables are looked for and made in one schema and nowhere else; "" is the server's own search path.
 func PostgresSchema(part, address, namespace string, connections int) (*bun.DB, error) {
+	return postgres(connector{part: part, limit: backgroundLimit}, address, namespace, connections)
+}
+
+// PostgresForReading is Postgres for a command that reads whole tables, which takes as long as they are large.
+func PostgresForReading(part, address string, connections int) (*bun.DB, error) {
+	return postgres(connector{part: part}, address, "", connections)
+}
+
+func postgres(c connector, address, namespace string, connections int) (*bun.DB, error) {
 	config, err := pgx.ParseConfig(address)
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", part, err)
+		return nil, fmt.Errorf("%s: %w", c.part, err)
 	}
 	config.DialFunc = dial
 	config.DefaultQueryExecMode = pgx.QueryExecModeSimpleProtocol // bun writes its arguments into the statement
 	if namespace != "" {
 		config.RuntimeParams["search_path"] = pgx.Identifier{namespace}.Sanitize()
 	}
-	return pool(&connector{part: part, Connector: stdlib.GetConnector(*config, stdlib.OptionAfterConnect(settle))}, pgdialect.New(), connections), nil
+	c.Connector = stdlib.GetConnector(*config, stdlib.OptionAfterConnect(settle))
+	return pool(&c, pgdialect.New(), connections), nil
 }
 
 func settle(ctx context.Context, conn *pgx.Conn) error {

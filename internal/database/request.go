@@ -52,10 +52,10 @@ func (l limitCalls) BeforeQuery(ctx context.Context, _ *bun.QueryEvent) context.
 	return l.limited(ctx)
 }
 
-// AfterQuery releases the timer of a call whose rows have been read, and of a transaction that has ended. Rows that the caller reads, and
-// transactions, go on after the hook: their timer ends with the caller's context, or runs out.
+// AfterQuery releases the timer of a statement that returns no rows, and of a transaction that has ended. Rows may be read, and transactions go
+// on, after the hook: their timer ends with the caller's context, or runs out.
 func (limitCalls) AfterQuery(ctx context.Context, e *bun.QueryEvent) {
-	if call, is := ctx.(callContext); is && (e.IQuery != nil || e.Query == "COMMIT" || e.Query == "ROLLBACK") {
+	if call, is := ctx.(callContext); is && (e.IQuery != nil && e.IQuery.Operation() != "SELECT" || e.Query == "COMMIT" || e.Query == "ROLLBACK") {
 		call.release()
 		if begun, is := call.Context.Value(callKey{}).(callContext); is && e.IQuery == nil {
 			begun.release()

@@ -15,7 +15,6 @@ import (
 	"reckon/domain/event"
 	"reckon/eventstore/node/eventlog"
 	"reckon/internal/blobs"
-	"reckon/internal/database"
 )
 
 // Config configures Run. Source and Reader.Catalogue are required.
@@ -90,7 +89,6 @@ const (
 // Run audits a log. An error means that it could not be read to its end.
 func Run(ctx context.Context, c Config) (report Report, err error) {
 	begun := time.Now()
-	ctx = database.Unlimited(ctx)
 	var compared *tables
 	if c.ReadModels != "" {
 		if c.Blobs == nil {

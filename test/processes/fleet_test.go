@@ -323,6 +323,22 @@ func TestWhatCannotBeTriedCostsNoAttempt(t *testing.T) {
 	}
 }
 
+// TestAQueueThatWasBehindIsAskedAgain: a job is claimed that a runner was awakened for while the queue was behind the log, though no event follows.
+func TestAQueueThatWasBehindIsAskedAgain(t *testing.T) {
+	t.Parallel()
+	f := newFleet(t)
+	f.Start(fleet.Options{Beat: beat, Slots: 1, Run: func(context.Context, runners.Work) (runners.End, error) { return done("ok") }})
+	must(t, f.Projector.Pause(t.Context(), "queue"))
+	id := submit(t, f, "account", "", 2)
+	wait.Pace(time.Second) // the runner asks
+	if s := untilStatus(t, f, id, job.Queued); s.Attempt != 0 {
+		t.Errorf("%+v while the queue is behind", s)
+	}
+	must(t, f.Projector.Resume(t.Context(), "queue"))
+	untilStatus(t, f, id, job.Succeeded)
+	checkLog(t, f)
+}
+
 // TestASickRunnerClaimsNoMoreThanAFew: of two runners one cannot try any job. The other does them all, and none is lost.
 func TestASickRunnerClaimsNoMoreThanAFew(t *testing.T) {
 	f := newFleet(t)
