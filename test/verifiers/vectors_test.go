@@ -171,7 +171,7 @@ func jsonVectors(add adder) {
 		what := map[string]string{"keys": "the key set", "log": "the log's file", "receipt-inclusion": "the inclusion"}[file]
 		add(ofLogged, "an array as "+file, what+" is not a JSON object", func(_ testing.TB, f *files) { f.content[file] = []byte("[]") })
 		add(ofLogged, "a name twice in "+file, what+malformed, func(_ testing.TB, f *files) {
-			f.content[file] = append([]byte(`{"keys":[],"leaf":"",`), bytes.Replace(f.content[file][1:], []byte("}"), []byte(`,"keys":[],"leaf":""}`), -1)...)
+			f.content[file] = append([]byte(`{"keys":[],"leaf":"",`), bytes.ReplaceAll(f.content[file][1:], []byte("}"), []byte(`,"keys":[],"leaf":""}`))...)
 		})
 	}
 }
