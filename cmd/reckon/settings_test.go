@@ -35,7 +35,7 @@ var withoutInstallation = map[string]string{
 	"reference search": "prints what the binary has", "reference show": "likewise",
 	"lean check": "works on files", "lean child": "a part of the server", "lean jail": "likewise", "lean reference build": "works on files",
 	"audit log": "works on a log wherever it lies, and takes no server's word for where that is", "audit usage": "likewise",
-	"witness": "run by another party, who has no installation",
+	"witness": "run by another party, who has no installation", "verify": "likewise",
 	"qsim":    "works on a file", "licences": "prints", "version": "prints",
 }
 
