@@ -126,7 +126,7 @@ func TestClientsNobodyApprovedAreBounded(t *testing.T) {
 		t.Fatal(err)
 	}
 	if _, err := db.ExecContext(t.Context(), `WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 10150)
-		INSERT INTO identity_oauth_clients SELECT 'old' || i, '', '[]', FALSE, i FROM n`); err != nil {
+		INSERT INTO identity_oauth_clients (id, name, redirect_uris, approved, created_at) SELECT 'old' || i, '', '[]', FALSE, i FROM n`); err != nil {
 		t.Fatal(err)
 	}
 	for i := 1; i < 2*identity.ClientSweepEvery; i++ {
