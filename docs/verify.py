@@ -9,11 +9,11 @@
 Prints what is verified, member by member, and what of the file is not. Exit status 0: verified; 1: not; 2: it could not be tried.
 The formats are those of docs/transparency.md. `reckon verify` does the same, written a second time; both are tested with one table of forgeries.
 """
-import argparse, base64, hashlib, json, re, sys, urllib.request
+import argparse, base64, hashlib, http.client, json, re, sys, urllib.request
 from cryptography.exceptions import InvalidSignature
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 
-MAX_BYTES, MAX_DEPTH, MAX_SIGNATURES = 8 << 20, 64, 100
+MAX_BYTES, MAX_DEPTH, MAX_SIGNATURES, MAX_LEAVES = 8 << 20, 64, 100, 1 << 24
 NATURAL = re.compile(r"0|[1-9][0-9]{0,15}")
 INTEGER = re.compile(r"-?(0|[1-9][0-9]{0,15})")
 
@@ -37,7 +37,7 @@ def read_json(raw, what):
         value = json.loads(text, object_pairs_hook=unique, parse_int=integer, parse_float=integer, parse_constant=integer)
         json.dumps(value, ensure_ascii=False).encode("utf-8")  # fails for a lone surrogate
     except (ValueError, RecursionError):
-        raise Refused(f"{what} is not JSON of unique names, integers below 10^16 and Unicode") from None
+        raise Refused(f"{what} is not JSON of unique names, integers below 2^53 and Unicode") from None
     check(isinstance(value, dict), f"{what} is not a JSON object")
     return value
 
@@ -50,14 +50,15 @@ def unique(pairs):
 
 
 def integer(literal):
-    if not INTEGER.fullmatch(literal):
+    if not INTEGER.fullmatch(literal) or abs(int(literal)) >= 1 << 53:
         raise ValueError("not an integer")
     return int(literal)
 
 
 def depth_of(text):
     depth = deepest = 0
-    for mark in re.findall(r'"(?:[^"\\]|\\.)*"|[\[\]{}]', text):
+    for found in re.finditer(r'(?s)"[^"\\]*+(?:\\.[^"\\]*+)*+(?:"|\\?\Z)|[\[\]{}]', text):
+        mark = found[0][0]
         depth += (mark in "[{") - (mark in "]}")
         deepest = max(deepest, depth)
     return deepest
@@ -91,6 +92,18 @@ def signed_by(public, signature, message):
     return True
 
 
+# The y coordinates of the points whose order divides 8, but for 0 and 1 (RFC 7748, section 6; RFC 8032, section 5.1): by such a key everyone can sign.
+P = 2**255 - 19
+SMALL_ORDER = [P - 1, *(int.from_bytes(bytes.fromhex(y), "little") for y in (
+    "c7176a703d4dd84fba3c0b760d10670f2a2053fa2c39ccc64ec7fd7792ac037a", "26e8958fc2b227b045c3f489f2ef98f0d5dfac05d3c63339b13802886d53fc05"))]
+
+
+def is_key(public):
+    """Whether 32 bytes are a public key of Ed25519 in its only spelling, by which not everyone can sign."""
+    y = int.from_bytes(public, "little") & (1 << 255) - 1
+    return 1 < y < P and y not in SMALL_ORDER
+
+
 # Receipts.
 
 def read_keys(raw):
@@ -103,6 +116,7 @@ def read_keys(raw):
         public = decode64(x, 32, url=True)
         thumbprint = hashlib.sha256(canonical({"crv": "Ed25519", "kty": "OKP", "x": x}).encode()).digest()  # RFC 7638
         check(public is not None and decode64(kid, url=True) == thumbprint, "a key of the key set is not what its kid says")
+        check(is_key(public), "a key of the key set is one by which everyone can sign")
         check(kid not in keys, "a key stands twice in the key set")
         keys[kid] = public
     return keys
@@ -131,10 +145,11 @@ LOG_KEY, WITNESS_KEY = 1, 4
 
 def read_verifier_key(text, kind):
     """Name, id and public key of a verifier key, such as example.org/log+530d903a+Aeky…"""
-    found = re.fullmatch(r"([^\s+\x00-\x1f\x7f]{1,128})\+([0-9a-f]{8})\+([A-Za-z0-9+/=]+)", text)
+    found = re.fullmatch(r"([^\s+\x00-\x1f\x7f\ud800-\udfff]{1,128})\+([0-9a-f]{8})\+([A-Za-z0-9+/=]+)", text)
     material = found and decode64(found[3], 33)
     what = "a key of the log" if kind == LOG_KEY else "the key of a witness"
     check(material and material[0] == kind and key_id(found[1], material).hex() == found[2], f"{what} is not a verifier key of type {kind}")
+    check(is_key(material[1:]), f"{what} is one by which everyone can sign")
     return found[1], key_id(found[1], material), material[1:]
 
 
@@ -254,6 +269,7 @@ def certificate_leaf(certificate, inclusion):
 def verify_grown(older, newer, log, tiles):
     (old_size, old_root), (new_size, new_root) = log.opened(older), log.opened(newer)
     check(old_size <= new_size, "the older checkpoint is the larger one: give them in the other order")
+    check(new_size <= MAX_LEAVES, f"the tree has more than {MAX_LEAVES} leaves")
     hashes = []
     for first in range(0, new_size, 256):
         digits, width = f"{first // 256:012d}", min(256, new_size - first)
@@ -266,7 +282,8 @@ def verify_grown(older, newer, log, tiles):
         hashes += [raw[at:at + 32] for at in range(0, len(raw), 32)]
     check(root_of(hashes) == new_root, "the tiles are not those of the newer checkpoint")
     check(root_of(hashes[:old_size]) == old_root, "these are two histories: the one tree does not begin with the other. Keep both checkpoints")
-    return {"origin": log.origin, "older.size": old_size, "newer.size": new_size, "witnesses": len(log.witnesses)}
+    return {"origin": log.origin, "older.size": old_size, "older.root": base64.b64encode(old_root).decode(), "newer.size": new_size,
+            "newer.root": base64.b64encode(new_root).decode(), "witnesses": len(log.witnesses)}
 
 
 # The command.
@@ -276,7 +293,10 @@ def not_covered(document, covered):
     names = []
     for name in document:
         inner = [f"{name}.{each}" for each in document[name]] if isinstance(document[name], dict) and name in ("export", "checker") else []
-        names += [each for each in inner or [name] if each not in covered]
+        if inner:
+            names += [each for each in inner if each not in covered]
+        elif name not in covered or "." in name:
+            names.append(name)
     return sorted(names)
 
 
@@ -304,28 +324,35 @@ def verify(options):
         verified = verify_inclusion(leaf, inclusion, log())
         return "certificate", covered | {"log." + name: value for name, value in verified.items()}, not_covered(document, covered)
     check("record" in document, "it is no receipt, certificate or checkpoint")
-    verified = verify_receipt(document, read_keys(read_file(need("keys"))))
-    rest = not_covered(document, ENVELOPE)
-    if options.inclusion:
+    keys = read_keys(read_file(need("keys")))
+    verified, rest = verify_receipt(document, keys), not_covered(document, ENVELOPE)
+    kind = "receipt" if "run_id" in document["record"] else "quote" if "expires_at" in document["record"] else "record"
+    if options.inclusion or options.log or options.witness:
         leaf = "\n".join(["reckon leaf v1", "receipt", document["id"], document["kid"], document["signature"], ""])
-        included = verify_inclusion(leaf, read_json(read_file(options.inclusion), "the inclusion"), log())
+        inclusion, believed = read_json(read_file(need("inclusion")), "the inclusion"), log()
+        check(not set(keys.values()) & {public for _, _, public in believed.witnesses}, "a key of the service is no witness")
+        included = verify_inclusion(leaf, inclusion, believed)
         verified |= {"log." + name: value for name, value in included.items()}
-    return "receipt", verified, rest
+    return kind, verified, rest
 
 
 def read_file(path):
     try:
         if re.match("https?://", path):
             with urllib.request.urlopen(path, timeout=30) as answer:
-                return answer.read(MAX_BYTES + 1)
+                content, length = answer.read(MAX_BYTES + 1), answer.headers.get("Content-Length")
+                if answer.status != 200 or length and len(content) != min(int(length), MAX_BYTES + 1):
+                    raise ValueError(f"status {answer.status}, {len(content)} bytes of {length}")
+                return content
         with open(path, "rb") as file:
             return file.read(MAX_BYTES + 1)
-    except OSError as error:
-        print(f"cannot read {path}: {error}", file=sys.stderr)
+    except (OSError, ValueError, http.client.HTTPException) as error:
+        print(f"cannot read {path!a}: {str(error)!a}", file=sys.stderr)
         sys.exit(2)
 
 
 def note_of(raw):
+    check(len(raw) <= MAX_BYTES, "it is not a signed note")
     try:
         return raw.decode("utf-8")
     except ValueError:
@@ -333,7 +360,7 @@ def note_of(raw):
 
 
 def main(arguments=None):
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter, allow_abbrev=False)
     parser.add_argument("file")
     for name in ("keys", "log", "inclusion", "grown", "tiles"):
         parser.add_argument("--" + name)
@@ -347,7 +374,7 @@ def main(arguments=None):
     for name in sorted(verified):
         print(f"  {canonical(name)[1:-1]}: {canonical(verified[name])}")
     if rest:
-        print("not covered by any signature:", canonical(", ".join(rest))[1:-1])
+        print("not covered by any signature:", canonical(rest))
     return 0
 
 

@@ -16,12 +16,12 @@ import (
 // verifyCmd verifies a file offline, as docs/verify.py does.
 type verifyCmd struct {
 	File      string   `arg:"" help:"Receipt, quote, certificate or checkpoint: a file or an address."`
-	Keys      string   `help:"The service's keys (/.well-known/service-keys.json), for receipts and quotes." placeholder:"FILE"`
-	Log       string   `help:"The log's name and keys (/.well-known/transparency-log.json), for what is to be in the log." placeholder:"FILE"`
-	Inclusion string   `help:"The proof that the receipt or certificate is in the log." placeholder:"FILE"`
-	Witness   []string `help:"Verifier key of a witness that must have cosigned; may be given more than once." placeholder:"KEY" sep:"none"`
-	Grown     string   `help:"An older checkpoint, which the one in FILE must continue." placeholder:"FILE"`
-	Tiles     string   `help:"Where the log's tiles are, for --grown: https://…/transparency, or a folder." placeholder:"ADDRESS"`
+	Keys      string   `help:"The service's keys (/.well-known/service-keys.json), for receipts and quotes." placeholder:"FILE" env:"-"`
+	Log       string   `help:"The log's name and keys (/.well-known/transparency-log.json), for what is to be in the log." placeholder:"FILE" env:"-"`
+	Inclusion string   `help:"The proof that the receipt or certificate is in the log." placeholder:"FILE" env:"-"`
+	Witness   []string `help:"Verifier key of a witness that must have cosigned; may be given more than once." placeholder:"KEY" sep:"none" env:"-"`
+	Grown     string   `help:"An older checkpoint, which the one in FILE must continue." placeholder:"FILE" env:"-"`
+	Tiles     string   `help:"Where the log's tiles are, for --grown: https://…/transparency, or a folder." placeholder:"ADDRESS" env:"-"`
 }
 
 // fetchTimeout bounds the reading of one address.
@@ -41,7 +41,7 @@ func (c *verifyCmd) Run() error {
 			}
 			return readAnywhere(strings.TrimRight(c.Tiles, "/") + path)
 		},
-		InLog: c.Inclusion != "",
+		InLog: c.Inclusion != "" || c.Log != "" || len(c.Witness) > 0,
 	}
 	if c.Grown != "" {
 		files.Older = c.ask("grown", c.Grown)
@@ -88,13 +88,15 @@ func readAnywhere(where string) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	response, err := http.DefaultClient.Do(request)
+	client := http.Client{Transport: &http.Transport{Proxy: http.ProxyFromEnvironment, DisableCompression: true}}
+	defer client.CloseIdleConnections()
+	response, err := client.Do(request)
 	if err != nil {
 		return nil, err
 	}
 	defer func() { _ = response.Body.Close() }()
 	if response.StatusCode != http.StatusOK {
-		return nil, fmt.Errorf("%s answers %s", where, response.Status)
+		return nil, fmt.Errorf("%q answers %q", where, response.Status)
 	}
 	return io.ReadAll(io.LimitReader(response.Body, verifier.MaxBytes+1))
 }

@@ -55,6 +55,9 @@ func readVerifierKey(spelled string, kind byte) (k verifierKey, err error) {
 	if hex.EncodeToString(k.id[:]) != found[2] {
 		return k, err
 	}
+	if !isKey(k.public) {
+		return k, refuse("%s is one by which everyone can sign", what)
+	}
 	return k, nil
 }
 
@@ -124,20 +127,25 @@ type checkpoint struct {
 	root hash
 }
 
-// open returns the checkpoint of a note that the log and every witness have signed.
-func (l Log) open(raw []byte) (c checkpoint, err error) {
-	none := refuse("it is not a signed note")
-	if !utf8.Valid(raw) {
-		return c, none
+var errNoNote = refuse("it is not a signed note")
+
+// readNote reads the text of a note.
+func readNote(raw []byte) (string, error) {
+	if len(raw) > MaxBytes || !utf8.Valid(raw) {
+		return "", errNoNote
 	}
-	note := string(raw)
+	return string(raw), nil
+}
+
+// open returns the checkpoint of a note that the log and every witness have signed.
+func (l Log) open(note string) (c checkpoint, err error) {
 	end := strings.LastIndex(note, "\n\n")
 	if end < 1 {
-		return c, none
+		return c, errNoNote
 	}
 	body, lines := note[:end]+"\n", strings.Split(note[end+2:], "\n")
 	if last := len(lines) - 1; lines[last] != "" || last < 1 || last > maxSignatures {
-		return c, none
+		return c, errNoNote
 	}
 	if err := l.checkSignatures(body, lines[:len(lines)-1]); err != nil {
 		return c, err

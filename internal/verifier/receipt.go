@@ -10,6 +10,15 @@ import (
 // Keys are public keys by kid.
 type Keys map[string]ed25519.PublicKey
 
+func (k Keys) has(other verifierKey) bool {
+	for _, key := range k {
+		if key.Equal(other.public) {
+			return true
+		}
+	}
+	return false
+}
+
 // ReadKeys reads /.well-known/service-keys.json (RFC 7517, RFC 8037).
 func ReadKeys(raw []byte) (Keys, error) {
 	document, err := readJSON(raw, "the key set")
@@ -38,6 +47,9 @@ func ReadKeys(raw []byte) (Keys, error) {
 		thumbprint := sha256.Sum256([]byte(canonical(object{"crv": "Ed25519", "kty": "OKP", "x": x}))) // RFC 7638
 		if !valid || kid != base64.RawURLEncoding.EncodeToString(thumbprint[:]) {
 			return nil, refuse("a key of the key set is not what its kid says")
+		}
+		if !isKey(public) {
+			return nil, refuse("a key of the key set is one by which everyone can sign")
 		}
 		if keys[kid] != nil {
 			return nil, refuse("a key stands twice in the key set")
@@ -85,7 +97,7 @@ func verifyReceipt(document object, keys Keys, report *Report) (s sealed, err er
 	if signature, valid := decode64(base64.StdEncoding, s.signature, ed25519.SignatureSize); !valid || !ed25519.Verify(key, []byte(form), signature) {
 		return s, refuse("the signature of the receipt does not verify")
 	}
-	report.Kind = "receipt"
+	report.Kind = kindOf(record)
 	report.add("id", s.id)
 	report.add("kid", s.kid)
 	for name, value := range record {
@@ -93,4 +105,15 @@ func verifyReceipt(document object, keys Keys, report *Report) (s sealed, err er
 	}
 	report.leaveOut(document, covered)
 	return s, nil
+}
+
+// kindOf tells the receipt of a run from what else a service seals.
+func kindOf(record object) string {
+	if _, there := record["run_id"]; there {
+		return "receipt"
+	}
+	if _, there := record["expires_at"]; there {
+		return "quote"
+	}
+	return "record"
 }

@@ -17,6 +17,7 @@ const (
 	MaxBytes      = 8 << 20
 	maxDepth      = 64
 	maxSignatures = 100
+	maxLeaves     = 1 << 24 // of a tree that is read whole
 )
 
 // RefusedError says why a file does not verify.
@@ -32,28 +33,28 @@ type object = map[string]any
 var (
 	natural = regexp.MustCompile(`^(0|[1-9][0-9]{0,15})$`)
 	integer = regexp.MustCompile(`^-?(0|[1-9][0-9]{0,15})$`)
-	marks   = regexp.MustCompile(`"(?:[^"\\]|\\.)*"|[\[\]{}]`)
+	marks   = regexp.MustCompile(`(?s)"[^"\\]*(?:\\.[^"\\]*)*(?:"|\\?\z)|[\[\]{}]`)
 )
 
-// readJSON reads an object of which no two readers can disagree: names are unique at any depth, numbers are integers below 10^16.
+// readJSON reads an object of which no two readers can disagree: names are unique at any depth, numbers are integers below 2^53.
 func readJSON(raw []byte, what string) (object, error) {
 	if len(raw) > MaxBytes {
 		return nil, refuse("%s is longer than %d bytes", what, MaxBytes)
 	}
-	malformed := refuse("%s is not JSON of unique names, integers below 10^16 and Unicode", what)
+	malformed := refuse("%s is not JSON of unique names, integers below 2^53 and Unicode", what)
 	if !utf8.Valid(raw) {
 		return nil, malformed
 	}
 	if depthOf(raw) > maxDepth {
 		return nil, refuse("%s is nested deeper than %d", what, maxDepth)
 	}
-	if _, err := receipt.Canonical(raw); err != nil { // a name that stands twice, a lone surrogate, more than one value
-		return nil, malformed
-	}
 	decoder := json.NewDecoder(bytes.NewReader(raw))
 	decoder.UseNumber()
 	var value any
 	if decoder.Decode(&value) != nil || !integersOnly(value) {
+		return nil, malformed
+	}
+	if _, err := receipt.Canonical(raw); err != nil { // a name that stands twice, a lone surrogate, more than one value
 		return nil, malformed
 	}
 	members, ok := value.(object)
@@ -80,7 +81,8 @@ func depthOf(raw []byte) (deepest int) {
 func integersOnly(value any) bool {
 	switch v := value.(type) {
 	case json.Number:
-		return integer.MatchString(v.String())
+		n, err := v.Int64()
+		return err == nil && integer.MatchString(v.String()) && n > -1<<53 && n < 1<<53
 	case []any:
 		return !slices.ContainsFunc(v, func(each any) bool { return !integersOnly(each) })
 	case object:

@@ -62,7 +62,7 @@ func verifyInclusion(leaf string, inclusion object, log Log, report *Report) err
 		}
 		path = append(path, hash(sibling))
 	}
-	c, err := log.open([]byte(note))
+	c, err := log.open(note)
 	if err != nil {
 		return err
 	}
@@ -168,7 +168,7 @@ func certificateLeaf(certificate, inclusion object, report *Report) (leaf string
 const tileWidth = 256
 
 // verifyGrown verifies that the tree of one checkpoint is the beginning of another's, by the tiles of level 0.
-func verifyGrown(older, newer []byte, log Log, tile func(path string) ([]byte, error), report *Report) error {
+func verifyGrown(older, newer string, log Log, tile func(path string) ([]byte, error), report *Report) error {
 	from, err := log.open(older)
 	if err != nil {
 		return err
@@ -179,6 +179,9 @@ func verifyGrown(older, newer []byte, log Log, tile func(path string) ([]byte, e
 	}
 	if from.size > to.size {
 		return refuse("the older checkpoint is the larger one: give them in the other order")
+	}
+	if to.size > maxLeaves {
+		return refuse("the tree has more than %d leaves", maxLeaves)
 	}
 	var hashes []hash
 	for first := int64(0); first < to.size; first += tileWidth {
@@ -203,7 +206,9 @@ func verifyGrown(older, newer []byte, log Log, tile func(path string) ([]byte, e
 	report.Kind = "growth"
 	report.add("origin", log.origin)
 	report.add("older.size", from.size)
+	report.add("older.root", base64.StdEncoding.EncodeToString(from.root[:]))
 	report.add("newer.size", to.size)
+	report.add("newer.root", base64.StdEncoding.EncodeToString(to.root[:]))
 	report.add("witnesses", len(log.witnesses))
 	return nil
 }

@@ -11,7 +11,7 @@ import (
 
 // Report is what of a file is verified.
 type Report struct {
-	Kind       string         // receipt, certificate, checkpoint or growth
+	Kind       string         // receipt, quote, record, certificate, checkpoint or growth
 	Verified   map[string]any // by name; members of objects as "record.answer"
 	NotCovered []string       // names of the file's members that nothing vouches for, sorted
 }
@@ -33,16 +33,16 @@ func (r *Report) addCheckpoint(prefix string, log Log, c checkpoint) {
 // leaveOut notes the members of a document that are not vouched for; of a certificate's export and checker one by one.
 func (r *Report) leaveOut(document object, vouched map[string]bool) {
 	for name, value := range document {
-		names := []string{name}
-		if inner, ok := value.(object); ok && len(inner) > 0 && (name == "export" || name == "checker") {
-			names = nil
-			for each := range inner {
-				names = append(names, name+"."+each)
+		inner, ok := value.(object)
+		if !ok || len(inner) == 0 || name != "export" && name != "checker" {
+			if !vouched[name] || strings.Contains(name, ".") { // a name with a dot is not that of a member within
+				r.NotCovered = append(r.NotCovered, name)
 			}
+			continue
 		}
-		for _, each := range names {
-			if !vouched[each] {
-				r.NotCovered = append(r.NotCovered, each)
+		for each := range inner {
+			if !vouched[name+"."+each] {
+				r.NotCovered = append(r.NotCovered, name+"."+each)
 			}
 		}
 	}
@@ -57,7 +57,7 @@ func (r *Report) String() string {
 		fmt.Fprintf(&out, "  %s: %s\n", plain(name), canonical(r.Verified[name]))
 	}
 	if len(r.NotCovered) > 0 {
-		fmt.Fprintf(&out, "not covered by any signature: %s\n", plain(strings.Join(r.NotCovered, ", ")))
+		fmt.Fprintf(&out, "not covered by any signature: %s\n", canonical(r.NotCovered))
 	}
 	return out.String()
 }
@@ -121,7 +121,15 @@ func (f Files) inclusion() (object, error) {
 }
 
 func (f Files) verifyGrown(report *Report) error {
-	older, err := f.Older()
+	raw, err := f.Older()
+	if err != nil {
+		return err
+	}
+	older, err := readNote(raw)
+	if err != nil {
+		return err
+	}
+	newer, err := readNote(f.File)
 	if err != nil {
 		return err
 	}
@@ -129,15 +137,19 @@ func (f Files) verifyGrown(report *Report) error {
 	if err != nil {
 		return err
 	}
-	return verifyGrown(older, f.File, log, f.Tile, report)
+	return verifyGrown(older, newer, log, f.Tile, report)
 }
 
 func (f Files) verifyCheckpoint(report *Report) error {
+	note, err := readNote(f.File)
+	if err != nil {
+		return err
+	}
 	log, err := f.log()
 	if err != nil {
 		return err
 	}
-	c, err := log.open(f.File)
+	c, err := log.open(note)
 	if err != nil {
 		return err
 	}
@@ -182,6 +194,9 @@ func (f Files) verifyReceipt(document object, report *Report) error {
 	log, err := f.log()
 	if err != nil {
 		return err
+	}
+	if slices.ContainsFunc(log.witnesses, keys.has) {
+		return refuse("a key of the service is no witness")
 	}
 	leaf := strings.Join([]string{"reckon leaf v1", "receipt", seal.id, seal.kid, seal.signature, ""}, "\n")
 	return verifyInclusion(leaf, inclusion, log, report)

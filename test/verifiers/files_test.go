@@ -248,3 +248,34 @@ func withOrderAdded(text string) string {
 	slices.Reverse(sum)
 	return std(append(raw[:32], sum...))
 }
+
+// rawKey are the 32 bytes of a public key.
+type rawKey []byte
+
+// weakKeys are keys by which everyone can sign, and other spellings of them and of numbers beyond the field.
+func weakKeys() map[string]rawKey {
+	one := make([]byte, 32)
+	one[0] = 1
+	negative, beyond := bytes.Clone(one), bytes.Repeat([]byte{0xff}, 32)
+	negative[31] = 0x80
+	beyond[0], beyond[31] = 0xee, 0x7f // p + 1
+	eighth, err := hex.DecodeString("c7176a703d4dd84fba3c0b760d10670f2a2053fa2c39ccc64ec7fd7792ac037a")
+	if err != nil {
+		panic(err)
+	}
+	other := bytes.Clone(eighth)
+	other[31] |= 0x80
+	minus := bytes.Clone(beyond)
+	minus[0] = 0xec // p - 1
+	return map[string]rawKey{"the point 1": one, "the point 1 of negative x": negative, "the point p + 1": beyond, "the point 0": make([]byte, 32), "the point -1": minus, "a point of order 8": eighth, "its negative": other}
+}
+
+func (k rawKey) jwk() object {
+	sum := sha256.Sum256(fmt.Appendf(nil, `{"crv":"Ed25519","kty":"OKP","x":"%s"}`, url64(k)))
+	return object{"kty": "OKP", "crv": "Ed25519", "x": url64(k), "kid": url64(sum[:])}
+}
+
+func (k rawKey) verifierKey(name string, kind byte) string {
+	material := append([]byte{kind}, k...)
+	return fmt.Sprintf("%s+%x+%s", name, keyID(name, material), std(material))
+}

@@ -29,7 +29,7 @@ type vector struct {
 const (
 	aReceipt     = "verified: receipt"
 	aCertificate = "verified: certificate"
-	malformed    = " is not JSON of unique names, integers below 10^16 and Unicode"
+	malformed    = " is not JSON of unique names, integers below 2^53 and Unicode"
 	badSignature = "the signature of the receipt does not verify"
 	notInTree    = "it is not in the tree"
 	noProofOfIt  = "the proof is of another leaf"
@@ -94,13 +94,17 @@ func trueVectors(add adder) {
 	add(ofCheckpoint, "a checkpoint", "verified: checkpoint", nil)
 	add(with(ofCheckpoint, "--witness", witness), "a checkpoint by a witness", "verified: checkpoint", nil)
 	add(ofGrowth, "a tree that grew", "verified: growth", nil)
+	add(ofReceipt, "a quote", "verified: quote\n", func(_ testing.TB, f *files) {
+		f.content["receipt"] = encode(seal(object{"plan": "pro", "amount_minor": 4900, "expires_at": "2026-08-02T12:00:00.000Z"}, key("service")))
+	})
+	add(ofReceipt, "another record", "verified: record\n", func(_ testing.TB, f *files) { f.content["receipt"] = encode(seal(object{"v": 1}, key("service"))) })
 	add(ofReceipt, "white space around", aReceipt, func(t testing.TB, f *files) {
 		f.content["receipt"] = []byte("\n\t " + string(f.content["receipt"]) + " \r\n")
 	})
-	add(ofReceipt, "a member that is not known is named", "not covered by any signature: answer, keys_url, receipt_url", func(t testing.TB, f *files) {
+	add(ofReceipt, "a member that is not known is named", `not covered by any signature: ["answer","keys_url","receipt_url"]`, func(t testing.TB, f *files) {
 		f.member(t, "receipt", func(d object) { d["answer"] = "3" })
 	})
-	add(ofReceipt, "a name with signs that a terminal obeys", `not covered by any signature: \u001b[2Jverified, keys_url`, func(t testing.TB, f *files) {
+	add(ofReceipt, "a name with signs that a terminal obeys", `not covered by any signature: ["\u001b[2Jverified","keys_url"`, func(t testing.TB, f *files) {
 		f.member(t, "receipt", func(d object) { d["\x1b[2Jverified"] = "3" })
 	})
 	for name, text := range map[string]string{"accents": "é ü", "beyond the basic plane": "𝔸 🙂", "control signs": "\x01\x7f\u0085", "quotes and slashes": `"\/<>&`, "line separators": "\u2028\u2029"} {
@@ -126,6 +130,10 @@ func jsonVectors(add adder) {
 		"a fraction":                           {`"run_id":7`, `"run_id":7.0`},
 		"an exponent":                          {`"run_id":7`, `"run_id":7e0`},
 		"a number of 17 digits":                {`"run_id":7`, `"run_id":10000000000000000`},
+		"2^53":                                 {`"run_id":7`, `"run_id":9007199254740992`},
+		"-2^53":                                {`"run_id":7`, `"run_id":-9007199254740992`},
+		"a number of 100,000 digits":           {`"run_id":7`, `"run_id":` + strings.Repeat("7", 100_000)},
+		"a text of escapes that does not end":  {`"answer":"2"`, `"answer":"` + strings.Repeat(`\"`, 100_000)},
 		"a leading zero":                       {`"run_id":7`, `"run_id":07`},
 		"a plus sign":                          {`"run_id":7`, `"run_id":+7`},
 		"a comma too many":                     {`"run_id":7`, `"run_id":7,`},
@@ -273,6 +281,15 @@ func keyVectors(add adder) {
 	add(ofReceipt, "a key set with no keys", "the key set has no key with the receipt's kid", func(_ testing.TB, f *files) { f.content["keys"] = []byte(`{"keys":[]}`) })
 	add(ofReceipt, "a key set with a text", "a key of the key set is not of Ed25519", func(_ testing.TB, f *files) { f.content["keys"] = []byte(`{"keys":["x"]}`) })
 	add([]string{"receipt"}, "no key set", "say --keys", nil)
+	for name, key := range weakKeys() {
+		add(ofReceipt, "a key set with "+name, "a key of the key set is one by which everyone can sign", func(t testing.TB, f *files) {
+			f.member(t, "keys", func(d object) { d["keys"] = []any{key.jwk()} })
+		})
+		add(ofCheckpoint, "a log's file with "+name, "a key of the log is one by which everyone can sign", func(t testing.TB, f *files) {
+			f.member(t, "log", func(d object) { d["keys"] = []any{object{"key": key.verifierKey(origin, 1)}} })
+		})
+		add(with(ofCheckpoint, "--witness", key.verifierKey("witness.example/2", 4)), "as witness "+name, "the key of a witness is one by which everyone can sign", nil)
+	}
 }
 
 func noteVectors(add adder) {
@@ -292,6 +309,8 @@ func noteVectors(add adder) {
 	notes(witnessed, "the witness's line twice", "verified: checkpoint", body+"\n"+byLog+byWitness+byWitness)
 	notes(ofCheckpoint, "no signature", "it is not a signed note", body+"\n")
 	notes(ofCheckpoint, "no empty line", "it is not a signed note", body+byLog)
+	notes(ofCheckpoint, "a line that ends beyond 8 MiB", "it is not a signed note", body+"\n"+byLog+"— x "+strings.Repeat("A", verifier.MaxBytes)+"\n")
+	add([]string{"newer", "--log", "keys"}, "bytes that are not UTF-8 and another log's file", "it is not a signed note", func(_ testing.TB, f *files) { f.content["newer"] = []byte("\xff") })
 	notes(ofCheckpoint, "no body", "it is not a signed note", "\n\n"+byLog)
 	notes(ofCheckpoint, "no line feed at the end", "it is not a signed note", strings.TrimSuffix(body+"\n"+byLog, "\n"))
 	notes(ofCheckpoint, "bytes that are not UTF-8", "it is not a signed note", body+"\xff\n"+byLog)
@@ -415,6 +434,9 @@ func proofVectors(add adder) {
 	add(ofLogged, "the proof of the certificate", noProofOfIt, func(_ testing.TB, f *files) { f.content["receipt-inclusion"] = f.content["certificate-inclusion"] })
 	add(with(ofLogged, "--witness", verifierKeyOf("witness.example/2", 4, key("other"))), "a witness that has not cosigned the proof", "not all of the witnesses have cosigned the checkpoint", nil)
 	add([]string{"receipt", "--keys", "keys", "--inclusion", "receipt-inclusion"}, "a proof without a log", "say --log", nil)
+	add(with(ofReceipt, "--witness", witness), "a witness without a proof", "say --inclusion", nil)
+	add(with(ofReceipt, "--log", "log"), "a log without a proof", "say --inclusion", nil)
+	add(with(ofLogged, "--witness", verifierKeyOf("witness.example/2", 4, key("older service"))), "a key of the service as witness", "a key of the service is no witness", nil)
 }
 
 func certificateVectors(add adder) {
@@ -428,6 +450,7 @@ func certificateVectors(add adder) {
 	change("another export", noProofOfIt, func(d object) { d["export"].(object)["sha256"] = strings.Repeat("1", 64) })
 	change("another revision", noProofOfIt, func(d object) { d["checker"].(object)["rev"] = "x" })
 	change("a line feed in a member", "a member of the certificate has a line feed", func(d object) { d["verdict"] = "verified\nx" })
+	change("the dotted name of a covered member", `not covered by any signature: ["certificate_url","checker.name","checker.rev",`, func(d object) { d["checker.rev"] = "evil" })
 	change("no export", "the certificate has no export or no checker", func(d object) { delete(d, "export") })
 	change("a checker that is a text", "the certificate has no export or no checker", func(d object) { d["checker"] = "x" })
 	change("a verdict that is no text", "the certificate has no text verdict", func(d object) { d["verdict"] = true })
@@ -436,7 +459,7 @@ func certificateVectors(add adder) {
 		change("no "+name, notIts, func(d object) { delete(d, name) })
 		change("false as "+name, notIts, func(d object) { d[name] = false })
 	}
-	change("another checker's name", "not covered by any signature: certificate_url, checker.name, declarations_checked, elapsed_ms, export.bytes, export.lean", func(d object) { d["checker"].(object)["name"] = "x" })
+	change("another checker's name", `not covered by any signature: ["certificate_url","checker.name","declarations_checked","elapsed_ms","export.bytes","export.lean"]`, func(d object) { d["checker"].(object)["name"] = "x" })
 	inclusion := func(name, want string, change func(d object)) {
 		add(ofCertificate, "an inclusion with "+name, want, func(t testing.TB, f *files) { f.member(t, "certificate-inclusion", change) })
 	}
@@ -526,8 +549,9 @@ func verify(f files) outcome {
 			return f.content[flags[flag][0]], nil
 		}
 	}
+	inLog := len(flags["--inclusion"])+len(flags["--log"])+len(flags["--witness"]) > 0
 	in := verifier.Files{
-		File: f.content[f.arguments[0]], Keys: read("--keys"), Log: read("--log"), Inclusion: read("--inclusion"), InLog: len(flags["--inclusion"]) > 0, Witnesses: flags["--witness"],
+		File: f.content[f.arguments[0]], Keys: read("--keys"), Log: read("--log"), Inclusion: read("--inclusion"), InLog: inLog, Witnesses: flags["--witness"],
 		Tile: func(path string) ([]byte, error) {
 			if content, there := f.content[path[1:]]; there && len(flags["--tiles"]) > 0 {
 				return content, nil
