@@ -29,24 +29,9 @@ const fetchTimeout = 30 * time.Second
 
 // Run prints what is verified, and what is not. It exits 1 when the file does not verify, and 2 when that cannot be tried.
 func (c *verifyCmd) Run() error {
-	file, err := readAnywhere(c.File)
-	if err != nil {
-		return err
-	}
-	files := verifier.Files{
-		File: file, Keys: c.ask("keys", c.Keys), Log: c.ask("log", c.Log), Inclusion: c.ask("inclusion", c.Inclusion), Witnesses: c.Witness,
-		Tile: func(path string) ([]byte, error) {
-			if c.Tiles == "" {
-				return nil, missing("tiles")
-			}
-			return readAnywhere(strings.TrimRight(c.Tiles, "/") + path)
-		},
-		InLog: c.Inclusion != "" || c.Log != "" || len(c.Witness) > 0,
-	}
-	if c.Grown != "" {
-		files.Older = c.ask("grown", c.Grown)
-	}
-	report, err := verifier.Verify(files)
+	report, err := verifier.Verify(verifier.Files{
+		File: c.File, Keys: c.Keys, Log: c.Log, Inclusion: c.Inclusion, Witnesses: c.Witness, Grown: c.Grown, Tiles: c.Tiles, Read: readAnywhere,
+	})
 	if refused, ok := errors.AsType[*verifier.RefusedError](err); ok {
 		fmt.Println("not verified:", refused)
 		return exitStatus(1)
@@ -56,20 +41,6 @@ func (c *verifyCmd) Run() error {
 	}
 	fmt.Print(report)
 	return nil
-}
-
-// ask reads what a flag names once it is needed.
-func (c *verifyCmd) ask(flag, where string) func() ([]byte, error) {
-	return func() ([]byte, error) {
-		if where == "" {
-			return nil, missing(flag)
-		}
-		return readAnywhere(where)
-	}
-}
-
-func missing(flag string) error {
-	return fmt.Errorf("say --%s: this file cannot be verified without it", flag)
 }
 
 // readAnywhere reads a file or an address, at most one byte more than a verifier takes.

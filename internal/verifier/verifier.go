@@ -68,26 +68,38 @@ func plain(name string) string {
 	return quoted[1 : len(quoted)-1]
 }
 
-// Files is a file to verify, and what a reader has beside it, which is read where the file needs it.
+// Files names a file to verify, and what a reader has beside it, which is read where the file needs it; empty: the reader has none.
 type Files struct {
-	File                 []byte
-	Keys, Log, Inclusion func() ([]byte, error)
-	InLog                bool                              // a receipt must be in the log, by Inclusion; a certificate must always
-	Witnesses            []string                          // verifier keys that must have cosigned
-	Older                func() ([]byte, error)            // a checkpoint that File must continue; nil: none
-	Tile                 func(path string) ([]byte, error) // of level 0, for Older
+	File, Keys, Log, Inclusion string
+	Witnesses                  []string // verifier keys that must have cosigned
+	Grown                      string   // an older checkpoint, which File must continue
+	Tiles                      string   // where the tiles are, for Grown
+	// Read returns at most MaxBytes+1 bytes of a file.
+	Read func(name string) ([]byte, error)
+}
+
+// need reads a file without which another cannot be verified.
+func (f Files) need(flag, name string) ([]byte, error) {
+	if name == "" {
+		return nil, fmt.Errorf("say --%s: this file cannot be verified without it", flag)
+	}
+	return f.Read(name)
 }
 
 // Verify tells a file by its content and verifies it. A file that does not verify is a *RefusedError.
 func Verify(f Files) (*Report, error) {
 	report := &Report{}
-	if f.Older != nil {
-		return report, f.verifyGrown(report)
+	file, err := f.Read(f.File)
+	if err != nil {
+		return nil, err
 	}
-	if !bytes.HasPrefix(bytes.TrimLeft(f.File, " \t\r\n"), []byte("{")) {
-		return report, f.verifyCheckpoint(report)
+	if f.Grown != "" {
+		return report, f.verifyGrown(file, report)
 	}
-	document, err := readJSON(f.File, "the file")
+	if !bytes.HasPrefix(bytes.TrimLeft(file, " \t\r\n"), []byte("{")) {
+		return report, f.verifyCheckpoint(file, report)
+	}
+	document, err := readJSON(file, "the file")
 	if err != nil {
 		return nil, err
 	}
@@ -105,7 +117,7 @@ func Verify(f Files) (*Report, error) {
 }
 
 func (f Files) log() (Log, error) {
-	raw, err := f.Log()
+	raw, err := f.need("log", f.Log)
 	if err != nil {
 		return Log{}, err
 	}
@@ -113,15 +125,15 @@ func (f Files) log() (Log, error) {
 }
 
 func (f Files) inclusion() (object, error) {
-	raw, err := f.Inclusion()
+	raw, err := f.need("inclusion", f.Inclusion)
 	if err != nil {
 		return nil, err
 	}
 	return readJSON(raw, "the inclusion")
 }
 
-func (f Files) verifyGrown(report *Report) error {
-	raw, err := f.Older()
+func (f Files) verifyGrown(file []byte, report *Report) error {
+	raw, err := f.Read(f.Grown)
 	if err != nil {
 		return err
 	}
@@ -129,7 +141,7 @@ func (f Files) verifyGrown(report *Report) error {
 	if err != nil {
 		return err
 	}
-	newer, err := readNote(f.File)
+	newer, err := readNote(file)
 	if err != nil {
 		return err
 	}
@@ -137,11 +149,17 @@ func (f Files) verifyGrown(report *Report) error {
 	if err != nil {
 		return err
 	}
-	return verifyGrown(older, newer, log, f.Tile, report)
+	tile := func(path string) ([]byte, error) {
+		if f.Tiles == "" {
+			return f.need("tiles", f.Tiles)
+		}
+		return f.Read(strings.TrimRight(f.Tiles, "/") + path)
+	}
+	return verifyGrown(older, newer, log, tile, report)
 }
 
-func (f Files) verifyCheckpoint(report *Report) error {
-	note, err := readNote(f.File)
+func (f Files) verifyCheckpoint(file []byte, report *Report) error {
+	note, err := readNote(file)
 	if err != nil {
 		return err
 	}
@@ -175,7 +193,7 @@ func (f Files) verifyCertificate(document object, report *Report) error {
 }
 
 func (f Files) verifyReceipt(document object, report *Report) error {
-	raw, err := f.Keys()
+	raw, err := f.need("keys", f.Keys)
 	if err != nil {
 		return err
 	}
@@ -184,7 +202,7 @@ func (f Files) verifyReceipt(document object, report *Report) error {
 		return err
 	}
 	seal, err := verifyReceipt(document, keys, report)
-	if err != nil || !f.InLog {
+	if err != nil || f.Inclusion == "" && f.Log == "" && len(f.Witnesses) == 0 {
 		return err
 	}
 	inclusion, err := f.inclusion()

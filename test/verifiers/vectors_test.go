@@ -537,37 +537,26 @@ type outcome struct {
 
 // verify runs our verifier as the command does.
 func verify(f files) outcome {
-	flags := map[string][]string{}
-	for i := 1; i < len(f.arguments); i += 2 {
-		flags[f.arguments[i]] = append(flags[f.arguments[i]], f.arguments[i+1])
-	}
-	read := func(flag string) func() ([]byte, error) {
-		return func() ([]byte, error) {
-			if len(flags[flag]) == 0 {
-				return nil, fmt.Errorf("say %s: this file cannot be verified without it", flag)
-			}
-			return f.content[flags[flag][0]], nil
+	in := verifier.Files{File: f.arguments[0], Read: func(name string) ([]byte, error) {
+		if content, there := f.content[strings.TrimPrefix(name, "./")]; there {
+			return content, nil
 		}
-	}
-	inLog := len(flags["--inclusion"])+len(flags["--log"])+len(flags["--witness"]) > 0
-	in := verifier.Files{
-		File: f.content[f.arguments[0]], Keys: read("--keys"), Log: read("--log"), Inclusion: read("--inclusion"), InLog: inLog, Witnesses: flags["--witness"],
-		Tile: func(path string) ([]byte, error) {
-			if content, there := f.content[path[1:]]; there && len(flags["--tiles"]) > 0 {
-				return content, nil
-			}
-			return nil, errors.Join(fs.ErrNotExist, errors.New("say --tiles: this file cannot be verified without it"))
-		},
-	}
-	if len(flags["--grown"]) > 0 {
-		in.Older = read("--grown")
+		return nil, fs.ErrNotExist
+	}}
+	flags := map[string]*string{"--keys": &in.Keys, "--log": &in.Log, "--inclusion": &in.Inclusion, "--grown": &in.Grown, "--tiles": &in.Tiles}
+	for i := 1; i < len(f.arguments); i += 2 {
+		if flag, value := f.arguments[i], f.arguments[i+1]; flag == "--witness" {
+			in.Witnesses = append(in.Witnesses, value)
+		} else {
+			*flags[flag] = value
+		}
 	}
 	report, err := verifier.Verify(in)
 	if refused, ok := errors.AsType[*verifier.RefusedError](err); ok {
 		return outcome{1, "not verified: " + refused.Error() + "\n"}
 	}
 	if err != nil {
-		return outcome{2, "say " + strings.SplitN(err.Error(), "say ", 2)[1] + "\n"}
+		return outcome{2, err.Error() + "\n"}
 	}
 	return outcome{0, report.String()}
 }
