@@ -19,8 +19,8 @@ import (
 // and everything works again once it is back.
 func TestDatabaseAway(t *testing.T) {
 	t.Parallel()
-	line := pgtest.NewLine(t, pgtest.Database(t))
-	s := apitest.Start(t, apitest.Options{Plans: unlimited(), ReadModels: line.Address(), Identity: line.Address(), MaxPlaceWait: view.MaxPlaceWait})
+	way, through := pgtest.Behind(t, pgtest.Database(t))
+	s := apitest.Start(t, apitest.Options{Plans: unlimited(), ReadModels: through, Identity: through, MaxPlaceWait: view.MaxPlaceWait})
 	u := s.NewUser(t)
 	u.Evaluate(t, "1+1").OK(t)
 	job := u.Do(t, http.MethodPost, "/api/jobs", `{"expression":"1+1"}`).OK(t).JSON["job_id"].(string)
@@ -34,7 +34,7 @@ func TestDatabaseAway(t *testing.T) {
 	for _, list := range []string{"history", "history?query=x&status=success", "jobs", "tokens", "certificates", "sessions"} {
 		needIt = append(needIt, request{http.MethodGet, "/api/" + list, "", "Authorization", "Bearer " + u.Token})
 	}
-	line.Cut()
+	way.Refuse()
 	for _, r := range needIt {
 		a := s.Do(t, r.method, r.path, r.body, r.header, r.value)
 		if a.Code() != httpkit.Unavailable.Code || a.Status != http.StatusServiceUnavailable || a.Header.Get("Retry-After") == "" {
@@ -46,7 +46,7 @@ func TestDatabaseAway(t *testing.T) {
 		t.Errorf("a queued job without the queue's table: %s", a.Body)
 	}
 
-	line.Mend()
+	way.Mend()
 	for _, r := range needIt {
 		a := s.Do(t, r.method, r.path, r.body, r.header, r.value)
 		for deadline := time.Now().Add(time.Minute); a.Status != http.StatusOK; a = s.Do(t, r.method, r.path, r.body, r.header, r.value) {

@@ -1,10 +1,8 @@
 package audit_test
 
 import (
-	"encoding/json"
 	"errors"
 	"maps"
-	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -48,15 +46,7 @@ func asOf(t *testing.T, e, about event.Event, now string) event.Event {
 			into[name] = now
 		}
 	}
-	data, err := json.Marshal(into)
-	if err != nil {
-		t.Fatal(err)
-	}
-	made := reflect.New(reflect.TypeOf(e))
-	if err := json.Unmarshal(data, made.Interface()); err != nil {
-		t.Fatal(err)
-	}
-	return made.Elem().Interface().(event.Event)
+	return encoded(t, into, e)
 }
 
 // lastOf is the last event of each stream of a log.

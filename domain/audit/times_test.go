@@ -103,11 +103,17 @@ func moved(t *testing.T, e event.Event, path string, by time.Duration) event.Eve
 			set(was.Add(by))
 		}
 	})
+	return encoded(t, v, e)
+}
+
+// encoded is the event of another's type that has a value as its JSON.
+func encoded(t *testing.T, v any, like event.Event) event.Event {
+	t.Helper()
 	data, err := json.Marshal(v)
 	if err != nil {
 		t.Fatal(err)
 	}
-	into := reflect.New(reflect.TypeOf(e))
+	into := reflect.New(reflect.TypeOf(like))
 	if err := json.Unmarshal(data, into.Interface()); err != nil {
 		t.Fatal(err)
 	}

@@ -29,8 +29,8 @@ func wantAway(t *testing.T, what string, err error) {
 // TestPostgresAway: whatever is asked of a PostgreSQL that is away says so, and works again once it is back.
 func TestPostgresAway(t *testing.T) {
 	t.Parallel()
-	line := pgtest.NewLine(t, pgtest.Database(t))
-	pool, err := database.Postgres(part, line.Address(), 8)
+	way, through := pgtest.Behind(t, pgtest.Database(t))
+	pool, err := database.Postgres(part, through, 8)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -77,7 +77,7 @@ func TestPostgresAway(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	line.Cut()
+	way.Refuse()
 	for streaming.Next() {
 	}
 	wantAway(t, "rows under way", streaming.Err())
@@ -95,7 +95,7 @@ func TestPostgresAway(t *testing.T) {
 		wantAway(t, what, ask())
 	}
 
-	line.Mend()
+	way.Mend()
 	for what, ask := range all {
 		if err := ask(); err != nil {
 			t.Errorf("%s once it is back: %v", what, err)

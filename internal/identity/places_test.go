@@ -99,15 +99,15 @@ func TestPlaces(t *testing.T) {
 
 func TestPlacesThatAreAway(t *testing.T) {
 	t.Parallel()
-	line := pgtest.NewLine(t, pgtest.Database(t))
-	db, err := identity.Open(t.Context(), at(line.Address()))
+	way, through := pgtest.Behind(t, pgtest.Database(t))
+	db, err := identity.Open(t.Context(), at(through))
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer func() { _ = db.Close() }()
 	own, said := 1, 0
 	p := identity.NewPlaces(identity.New(db, time.Now, identity.DefaultRules()), func(string) int { return own }, func(error) { said++ })
-	line.Cut()
+	way.Refuse()
 	if ok, err := p.Take(t.Context(), "anna", "two", 2, lives); !ok || err != nil {
 		t.Errorf("one of two held here: %v, %v", ok, err)
 	}

@@ -602,15 +602,15 @@ func tableSuffix(address string) string {
 // TestUsesWhileTheDatabaseIsAway: one error, and not one for every request; the use is stored once the database is back.
 func TestUsesWhileTheDatabaseIsAway(t *testing.T) {
 	t.Parallel()
-	line := pgtest.NewLine(t, pgtest.Database(t))
-	db, err := identity.Open(t.Context(), at(line.Address()))
+	way, through := pgtest.Behind(t, pgtest.Database(t))
+	db, err := identity.Open(t.Context(), at(through))
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer func() { _ = db.Close() }()
 	c := &clock{now: time.Date(2026, 8, 1, 12, 0, 0, 0, time.UTC)}
 	s := identity.New(db, c.Now, identity.DefaultRules())
-	line.Cut()
+	way.Refuse()
 	if err := s.TokenUsed(t.Context(), "a"); err == nil {
 		t.Error("stored while the database is away")
 	}
@@ -619,7 +619,7 @@ func TestUsesWhileTheDatabaseIsAway(t *testing.T) {
 			t.Errorf("a request later: %v", err)
 		}
 	}
-	line.Mend()
+	way.Mend()
 	c.pass(time.Minute)
 	if err := s.TokenUsed(t.Context(), "a"); err != nil {
 		t.Error(err)

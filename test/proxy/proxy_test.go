@@ -31,18 +31,21 @@ func echo(t *testing.T) string {
 	return listener.Addr().String()
 }
 
+// dial connects through a proxy for the test.
+func dial(t *testing.T, p *proxy.Proxy) net.Conn {
+	t.Helper()
+	c, err := net.Dial("tcp", p.Address())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = c.Close() })
+	return c
+}
+
 // TestAConnectionCanBeLost: it is silent for good and neither side is told, while others pass.
 func TestAConnectionCanBeLost(t *testing.T) {
 	t.Parallel()
 	p := proxy.Start(t, "tcp", echo(t))
-	dial := func() net.Conn {
-		c, err := net.Dial("tcp", p.Address())
-		if err != nil {
-			t.Fatal(err)
-		}
-		t.Cleanup(func() { _ = c.Close() })
-		return c
-	}
 	hears := func(c net.Conn, sent string) bool {
 		t.Helper()
 		if _, err := c.Write([]byte(sent)); err != nil {
@@ -66,7 +69,7 @@ func TestAConnectionCanBeLost(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	one, other := dial(), dial()
+	one, other := dial(t, p), dial(t, p)
 	wantHeard(one)
 	wantHeard(other)
 	p.LoseOn("now")
@@ -80,21 +83,13 @@ func TestAConnectionCanBeLost(t *testing.T) {
 	if hears(other, "b") || p.Lost() < 2 {
 		t.Errorf("it is heard, %d are lost", p.Lost())
 	}
-	wantHeard(dial())
+	wantHeard(dial(t, p))
 }
 
 // TestAWayCanBeTakenAway: an open connection and a new one are treated alike, and what was swallowed passes in the end.
 func TestAWayCanBeTakenAway(t *testing.T) {
 	t.Parallel()
 	p := proxy.Start(t, "tcp", echo(t))
-	dial := func() net.Conn {
-		c, err := net.Dial("tcp", p.Address())
-		if err != nil {
-			t.Fatal(err)
-		}
-		t.Cleanup(func() { _ = c.Close() })
-		return c
-	}
 	say := func(c net.Conn) {
 		if _, err := c.Write([]byte("hello\n")); err != nil {
 			t.Fatal(err)
@@ -104,13 +99,13 @@ func TestAWayCanBeTakenAway(t *testing.T) {
 		_, err := bufio.NewReader(c).ReadString('\n')
 		return err
 	}
-	old := dial()
+	old := dial(t, p)
 	say(old)
 	if err := hear(old); err != nil {
 		t.Fatal(err)
 	}
 	p.Swallow()
-	fresh := dial()
+	fresh := dial(t, p)
 	for _, c := range []net.Conn{old, fresh} {
 		say(c)
 		_ = c.SetReadDeadline(time.Now().Add(50 * time.Millisecond))
@@ -136,7 +131,7 @@ func TestAWayCanBeTakenAway(t *testing.T) {
 		_ = c.Close()
 	}
 	p.Mend()
-	again := dial()
+	again := dial(t, p)
 	say(again)
 	if err := hear(again); err != nil {
 		t.Errorf("mended: %v", err)

@@ -11,6 +11,7 @@ from typing import Any
 from flint import fmpz
 
 from .. import budget
+from ..primes import factorization
 from .arithmetic import plus, power, quotient, times
 from .data import MAX_LENGTH, MAX_WIDE, Str, Value, elements, exact, has_head, is_list, listed, number, require, settled, string, text, truth, whole
 from .evaluator import builtin
@@ -117,8 +118,7 @@ def next_prime(value: Value) -> Value:
 
 def factors(value: int) -> list[tuple[int, int]]:
     require(value >= 1 and value.bit_length() <= MAX_PRIME_BITS, "a large number")
-    budget.step(200)
-    return [(int(p), int(k)) for p, k in fmpz(value).factor()]
+    return factorization(value)
 
 
 @listable("FactorInteger", 1)
