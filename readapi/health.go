@@ -19,10 +19,11 @@ type Health struct {
 	// Dependencies are asked all at once; each has supervision.ReadinessLooks.
 	Dependencies []Dependency
 	// IsAway tells whether the error of a check means that the dependency cannot be reached.
-	IsAway      func(error) bool
-	Projections func(ctx context.Context) ([]ProjectionHealth, error)
+	IsAway func(error) bool
+	// Projections are the read models. What cannot be looked up is said in Detail: that the log or the database is away is said by Dependencies.
+	Projections func(ctx context.Context) []ProjectionHealth
 	// Parts are the background parts of this process; nil where there are none.
-	Parts func(ctx context.Context) ([]PartHealth, error)
+	Parts func(ctx context.Context) []PartHealth
 	// Stopping tells whether the process has been told to stop: no new requests should come.
 	// nil: never.
 	Stopping func() bool
@@ -175,26 +176,13 @@ func (h Health) look(ctx context.Context) readiness {
 	ctx, cancel := context.WithTimeout(ctx, supervision.ReadinessLooks)
 	defer cancel()
 	body := readiness{Ready: true, Projections: []ProjectionHealth{}, Parts: []PartHealth{}, EngineWalls: []Wall{}}
-	var (
-		projected            []ProjectionHealth
-		parts                []PartHealth
-		noProjected, noParts error
-		asked                sync.WaitGroup
-	)
+	var asked sync.WaitGroup
 	asked.Go(func() { body.Dependencies = h.ask(ctx) })
-	asked.Go(func() { projected, noProjected = h.Projections(ctx) })
+	asked.Go(func() { body.Projections = append(body.Projections, h.Projections(ctx)...) })
 	if h.Parts != nil {
-		asked.Go(func() { parts, noParts = h.Parts(ctx) })
+		asked.Go(func() { body.Parts = append(body.Parts, h.Parts(ctx)...) })
 	}
 	asked.Wait()
-	if noProjected != nil {
-		body.Dependencies = append(body.Dependencies, dependencyHealth{Name: "projections", Detail: "how far the read models are is not known: the event log or the database of read models does not answer"})
-	}
-	if noParts != nil {
-		body.Dependencies = append(body.Dependencies, dependencyHealth{Name: "parked events", Detail: "how many events the reactions have set aside is not known: the database of read models does not answer"})
-	}
-	body.Projections = append(body.Projections, projected...)
-	body.Parts = append(body.Parts, parts...)
 	if h.Stopping != nil {
 		body.Stopping = h.Stopping()
 		body.Ready = !body.Stopping

@@ -184,16 +184,9 @@ func (s *service) health() readapi.Health {
 			{Name: "identity", Part: "the database of identities", Check: withRoom(sqliteFolder(s.config.Identity), s.stores.identity.Ready)},
 			{Name: "blobs", Part: "the store of blobs", Check: withRoom("", s.stores.blobs.Ready)},
 		},
-		Projections: func(ctx context.Context) ([]readapi.ProjectionHealth, error) {
-			list, err := s.readSide.projector.Status(ctx)
-			healths := make([]readapi.ProjectionHealth, len(list))
-			for i, p := range list {
-				healths[i] = readapi.ProjectionHealth{Name: p.Name, Version: p.Version, Phase: p.Phase, Lag: p.Lag, Parked: p.Parked, Ready: p.Ready, Detail: describeReadModel(p)}
-			}
-			return healths, err
-		},
-		Parts:    s.partsHealth,
-		Stopping: s.stopping.Load,
+		Projections: s.projectionsHealth,
+		Parts:       s.partsHealth,
+		Stopping:    s.stopping.Load,
 	}
 	if s.writeSide.signing != nil {
 		h.Dependencies = append(h.Dependencies, readapi.Dependency{Name: "signing_key", Part: "the signing key", Check: s.writeSide.signing.Ready})
@@ -273,19 +266,35 @@ func (s *service) describePart(p lifecycle.State) string {
 	return ""
 }
 
+// projectionsHealth is the state of every read model.
+func (s *service) projectionsHealth(ctx context.Context) (healths []readapi.ProjectionHealth) {
+	list, err := s.readSide.projector.Status(ctx)
+	for _, p := range list {
+		h := readapi.ProjectionHealth{Name: p.Name, Version: p.Version, Phase: p.Phase, Lag: p.Lag, Parked: p.Parked, Ready: p.Ready, Detail: describeReadModel(p)}
+		if err != nil && h.Detail == "" {
+			h.Detail = "its lag and its parked events are not known: the event log or the database of read models does not answer"
+		}
+		healths = append(healths, h)
+	}
+	return healths
+}
+
 // partsHealth is the state of every background part, and how many events the reactions among
 // them have parked.
-func (s *service) partsHealth(ctx context.Context) ([]readapi.PartHealth, error) {
+func (s *service) partsHealth(ctx context.Context) (parts []readapi.PartHealth) {
 	parked, err := s.readSide.reactionState.CountParked(ctx)
 	parkedBy := make(map[string]int64, len(parked))
 	for reaction, count := range parked {
 		parkedBy[reactionPart(reaction)] = count
 	}
-	var parts []readapi.PartHealth
 	for _, p := range s.life.States() {
-		parts = append(parts, readapi.PartHealth{Name: p.Name, Phase: p.Phase, Restarts: p.Restarts, Parked: parkedBy[p.Name], Ready: p.Healthy, Detail: s.describePart(p)})
+		h := readapi.PartHealth{Name: p.Name, Phase: p.Phase, Restarts: p.Restarts, Parked: parkedBy[p.Name], Ready: p.Healthy, Detail: s.describePart(p)}
+		if err != nil && h.Detail == "" && strings.HasPrefix(p.Name, reactionPart("")) {
+			h.Detail = "its parked events are not known: the database of read models does not answer"
+		}
+		parts = append(parts, h)
 	}
-	return parts, err
+	return parts
 }
 
 // httpPart serves on a listener that is open already.

@@ -28,20 +28,16 @@ type Status struct {
 	Ready    bool           `json:"ready"`      // has reached what the log held when this process started, or when it was last built anew
 }
 
-// Status returns the state of every projection.
+// Status returns the state of every projection. With an error of the log or the database, Head, Lag and Parked are not known; the rest is.
 func (e *Engine) Status(ctx context.Context) ([]Status, error) {
-	head, err := e.log.Head(ctx)
-	if err != nil {
-		return nil, err
-	}
+	head, noHead := e.log.Head(ctx)
+	parked, notCounted := countParked(ctx, e.db)
 	list := make([]Status, len(e.workers))
 	for i, w := range e.workers {
 		list[i] = w.status(head)
-		if list[i].Parked, err = countParked(ctx, e.db, w.Projection); err != nil {
-			return nil, err
-		}
+		list[i].Parked = parked[w.id()]
 	}
-	return list, nil
+	return list, errors.Join(noHead, notCounted)
 }
 
 // StoredStatus is Status as the database has it, for a process that does not run the projections and changes nothing. Rates and
@@ -52,6 +48,10 @@ func StoredStatus(ctx context.Context, db bun.IDB, log Log, projections ...Proje
 		return nil, err
 	}
 	logID, err := log.LogID(ctx)
+	if err != nil {
+		return nil, err
+	}
+	parked, err := countParked(ctx, db)
 	if err != nil {
 		return nil, err
 	}
@@ -81,15 +81,24 @@ func StoredStatus(ctx context.Context, db bun.IDB, log Log, projections ...Proje
 		if list[i].Phase == Standby {
 			list[i].Phase = Running // in the process that writes it
 		}
-		if list[i].Parked, err = countParked(ctx, db, p); err != nil {
-			return nil, err
-		}
+		list[i].Parked = parked[p.id()]
 	}
 	return list, nil
 }
 
-func countParked(ctx context.Context, db bun.IDB, p Projection) (int64, error) {
-	return db.NewSelect().Model((*parkedRow)(nil)).Where("name = ? AND version = ?", p.Name, p.Version).Count(ctx)
+// countParked is how many events each version of a projection has parked, by its id; one that has none is left out.
+func countParked(ctx context.Context, db bun.IDB) (map[string]int64, error) {
+	var rows []struct {
+		Name    string
+		Version int
+		Parked  int64
+	}
+	err := db.NewSelect().Model((*parkedRow)(nil)).Column("name", "version").ColumnExpr("count(*) AS parked").Group("name", "version").Scan(ctx, &rows)
+	counts := make(map[string]int64, len(rows))
+	for _, row := range rows {
+		counts[Projection{Name: row.Name, Version: row.Version}.id()] = row.Parked
+	}
+	return counts, err
 }
 
 // Building returns the state of the projections that are not ready, without asking the log or the

@@ -28,18 +28,18 @@ func StoredVersions(ctx context.Context, db bun.IDB) ([]StoredVersion, error) {
 	if err := db.NewSelect().Model(&rows).Order("name", "version").Scan(ctx); err != nil {
 		return nil, err
 	}
+	parked, err := countParked(ctx, db)
+	if err != nil {
+		return nil, err
+	}
 	list := make([]StoredVersion, len(rows))
 	for i, row := range rows {
 		p := Projection{Name: row.Name, Version: row.Version}
-		parked, err := countParked(ctx, db, p)
-		if err != nil {
-			return nil, err
-		}
 		by, err := readClaim(ctx, db, p)
 		if err != nil {
 			return nil, err
 		}
-		list[i] = StoredVersion{Name: row.Name, Version: row.Version, Tables: strings.Split(row.Tables, ","), Position: positionOf(row), Parked: parked}
+		list[i] = StoredVersion{Name: row.Name, Version: row.Version, Tables: strings.Split(row.Tables, ","), Position: positionOf(row), Parked: parked[p.id()]}
 		if by.inForce() {
 			list[i].Writer = by.Process
 		}

@@ -2,18 +2,23 @@ package processes
 
 import (
 	"context"
+	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"net/http/httputil"
 	"net/url"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"reckon/internal/supervision"
 )
 
 // A server that ends says for unreadyGrace that it is not ready before it takes no connection any more; the balancer asks each server every
-// readinessPeriod, by itself, so that one that is slow to answer delays the news of no other.
+// readinessPeriod, by itself, so that one that is slow to answer delays the news of no other. As operators are told to (supervision.Readiness), it
+// takes a server out after several failures in a row.
 const (
 	unreadyGrace    = 10 * time.Second
 	readinessPeriod = 100 * time.Millisecond
@@ -31,6 +36,7 @@ type backend struct {
 	address string
 	proxy   *httputil.ReverseProxy
 	ready   bool
+	said    string // why it is not ready: its last answer that was not 200
 	forget  context.CancelFunc
 }
 
@@ -62,10 +68,16 @@ func (b *balancer) add(t *testing.T, address string) {
 
 // watch asks whether a server is ready until it is removed.
 func (b *balancer) watch(ctx context.Context, one *backend) {
-	for ctx.Err() == nil {
-		ready := readyStatus(one.address) == http.StatusOK
+	for failures := 0; ctx.Err() == nil; {
+		status, body := look(one.address + "/readyz")
+		failures++
+		if status == http.StatusOK {
+			failures = 0
+		}
 		b.mu.Lock()
-		one.ready = ready
+		if one.ready = failures == 0 || one.ready && failures < supervision.Readiness.Failures; failures > 0 {
+			one.said = fmt.Sprint(status, " ", body)
+		}
 		b.mu.Unlock()
 		select {
 		case <-ctx.Done():
@@ -108,9 +120,13 @@ func (b *balancer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	b.mu.Lock()
 	ready := b.readyOnes()
 	if len(ready) == 0 {
+		var why strings.Builder
+		for _, one := range b.backends {
+			fmt.Fprintf(&why, "\n%s: %s", one.address, one.said)
+		}
 		b.mu.Unlock()
 		b.failed.Add(1)
-		http.Error(w, "no server is ready", http.StatusBadGateway)
+		http.Error(w, "no server is ready:"+why.String(), http.StatusBadGateway)
 		return
 	}
 	b.next++
