@@ -175,12 +175,18 @@ func (c *chaos) lose() (what string) {
 }
 
 // freeze stops a process as SIGSTOP does, for a while.
-func (c *chaos) freeze() (what string) {
-	p := c.places[2+c.random.IntN(2)]
-	must(c.t, p.runner.command.Process.Signal(syscall.SIGSTOP))
+func (c *chaos) freeze(name string, pid int) (what string) {
+	must(c.t, syscall.Kill(pid, syscall.SIGSTOP))
 	c.lasts()
-	must(c.t, p.runner.command.Process.Signal(syscall.SIGCONT))
-	return p.name + " frozen"
+	must(c.t, syscall.Kill(pid, syscall.SIGCONT))
+	return name + " frozen"
+}
+
+func (p *place) pid() int {
+	if p.host == "" {
+		return p.runner.command.Process.Pid
+	}
+	return p.server.PID()
 }
 
 func (c *chaos) lasts() { wait.Pace(time.Duration(300+c.random.IntN(c.longest)) * time.Millisecond) }
@@ -190,9 +196,12 @@ func (c *chaos) incident(n int) {
 	kinds := []func() string{
 		c.lose,
 		func() string { p := c.places[2+n/2%2]; p.kill(c.t); return p.name + " killed" },
-		c.freeze,
+		func() string { p := c.places[c.random.IntN(2)]; return c.freeze(p.name, p.pid()) },
 		func() string { c.in.node.kill(); c.lasts(); c.in.startNode(); return "node killed" },
+		func() string { p := c.places[2+c.random.IntN(2)]; return c.freeze(p.name, p.pid()) },
+		func() string { return c.freeze("node", c.in.node.command.Process.Pid) },
 		func() string { return "witness " + c.state(c.witness) },
+		func() string { c.witness.Lose(); c.lasts(); return "connections to the witness lost" },
 		func() string { c.in.bucket.Stop(); c.lasts(); c.in.bucket.Restart(); return "bucket killed" },
 		func() string { p := c.places[2+c.random.IntN(2)]; p.stop(c.t); return p.name + " stopped" },
 		func() string { p := c.places[c.random.IntN(2)]; p.kill(c.t); return p.name + " killed" },
