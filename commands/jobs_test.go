@@ -501,7 +501,7 @@ func finished(t testing.TB, j *commands.Jobs, s job.State, answer string) job.Ou
 	if err != nil {
 		t.Fatal(err)
 	}
-	return job.Outcome{JobID: s.Queued.JobID, Nonce: s.Nonce, Output: event.Inline(answer), Publish: publish, PublishTo: run.Stream(s.Queued.RunID)}
+	return job.Outcome{JobID: s.Queued.JobID, Nonce: s.Nonce, Publish: publish, PublishTo: run.Stream(s.Queued.RunID)}
 }
 
 func TestAFinishedJobIsPublishedOnce(t *testing.T) {
@@ -509,11 +509,8 @@ func TestAFinishedJobIsPublishedOnce(t *testing.T) {
 	j := newJobs(l)
 	s := claim(t, j, submit(t, j, submission("1+1", "")).Job.Queued.JobID, "n")
 	runner := commands.Intent{ID: uuid.New(), At: noon.Add(time.Second), Account: "", Actor: "runner:r"}
-	long := strings.Repeat("7", event.MaxInlineBytes+1)
-	o := finished(t, j, s, "2")
-	o.Output, o.Result = event.Inline(long), event.Inline(long)
-	state, err := j.FinishJob(t.Context(), runner, job.Succeeded, o)
-	if err != nil || state.Status != job.Succeeded || state.FinishedAt != "2026-08-01T12:00:01.000Z" || state.Outcome.Output.Blob == nil || state.Outcome.Result.Blob == nil {
+	state, err := j.FinishJob(t.Context(), runner, job.Succeeded, finished(t, j, s, "2"))
+	if err != nil || state.Status != job.Succeeded || state.FinishedAt != "2026-08-01T12:00:01.000Z" {
 		t.Fatalf("%+v, %v", state, err)
 	}
 	for range 2 { // the reaction, redelivered
@@ -527,6 +524,16 @@ func TestAFinishedJobIsPublishedOnce(t *testing.T) {
 	}
 	if m := history.Events[0].Metadata; m.Account != anna || m.Source != event.SourceJob || m.Agent != "test" || m.Actor != "runner:r" || m.Correlation != runner.ID.String() || m.Causation != idOf(t, l, job.Stream(s.Queued.JobID), 2) {
 		t.Errorf("%+v", m)
+	}
+}
+
+func TestLongAnswersAreBlobs(t *testing.T) {
+	j := newJobs(newLog(t))
+	s := claim(t, j, submit(t, j, submission("1+1", "")).Job.Queued.JobID, "n")
+	long := event.Inline(strings.Repeat("7", event.MaxInlineBytes+1))
+	state, err := j.FinishJob(t.Context(), intentOf(""), job.Succeeded, job.Outcome{JobID: s.Queued.JobID, Nonce: s.Nonce, Output: long, Result: long})
+	if err != nil || state.Outcome.Output.Blob == nil || state.Outcome.Result.Blob == nil {
+		t.Fatalf("%+v, %v", state, err)
 	}
 }
 

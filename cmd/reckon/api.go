@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"reckon/commands"
+	"reckon/domain"
 	"reckon/domain/reference"
 	"reckon/internal/access"
 	"reckon/internal/auth"
@@ -63,7 +64,7 @@ func (s *service) makeAPI() (*api, error) {
 	strangers, strangersChecks := s.engine.forStrangers()
 	writes, evaluator := httpkit.NewAccountWrites(), s.writeSide.evaluator
 	queue := view.Queue{Place: s.readSide.models.Queue.Place, Wait: s.readSide.projector.Wait, IsReady: s.readSide.projector.IsReady, Writes: writes, MaxWait: view.MaxPlaceWait}
-	jobView := view.Jobs{Stream: streams, Blobs: s.stores.blobs, PlaceInQueue: s.placeIn(queue), NotifyJobEnded: s.workers.Subscription.NotifyJobEnded, Closing: a.closing}
+	jobView := view.Jobs{Stream: streams, Answers: view.Answers{Catalogue: domain.Catalogue(), Blobs: s.stores.blobs}, PlaceInQueue: s.placeIn(queue), NotifyJobEnded: s.workers.Subscription.NotifyJobEnded, Closing: a.closing}
 	writeapi.Services{
 		Store: s.log.store, Plans: s.plans, Identity: s.stores.identity, Limiter: s.sharedLimiter(), Running: ratelimit.NewConcurrency(), Clock: systemClock{}, Build: buildRevision(),
 		Evaluate: s.writeSide.peers.Evaluate, Verify: evaluator.Verify, CloseSessionWorker: s.engine.engine.CloseSession,

@@ -61,9 +61,9 @@ func (it *Item) problem(check string, kind Kind, expected, found string) {
 
 // texts are the long texts of an event that checks need. Missing is what could not be loaded.
 type texts struct {
-	expression, answer, inputForm, stdout, canonical, payload, output, result string
-	findings                                                                  certificate.Findings
-	missing                                                                   string // why one of them is not known; empty: all are
+	expression, answer, inputForm, stdout, canonical, payload string
+	findings                                                  certificate.Findings
+	missing                                                   string // why one of them is not known; empty: all are
 }
 
 // Reader prepares items. Its method may be called concurrently.
@@ -148,9 +148,6 @@ func (r Reader) load(ctx context.Context, it *Item) error {
 		if e.FindingsBlob != nil && it.texts.missing == "" {
 			it.readFindings(*e.FindingsBlob, blobs[e.FindingsBlob.SHA256])
 		}
-	default:
-		end, _ := job.EndOf(e)
-		it.texts.output, it.texts.result = text(end.Output), text(end.Result)
 	}
 	return nil
 }

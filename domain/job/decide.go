@@ -93,7 +93,8 @@ type abandonUnrecorded struct{ Abandon }
 // Excuse says that the runner of an attempt lives, which was cut off: the attempt is not spent, and no longer holds the job.
 type Excuse struct{ Nonce, Now string }
 
-// Finish ends the job with an outcome; Status is Succeeded, Failed or TimedOut.
+// Finish ends the job with an outcome; Status is Succeeded, Failed or TimedOut. It is refused with ErrSuperseded unless the outcome's nonce
+// names the present attempt, and with ErrAnsweredTwice.
 type Finish struct {
 	Status  Status
 	Outcome Outcome
@@ -119,6 +120,8 @@ var (
 	ErrNotQueued = errors.New("the job is not in the queue")
 	// ErrSuperseded means that the attempt no longer holds the job: what it computed must not be published.
 	ErrSuperseded = errors.New("the job is no longer this runner's")
+	// ErrAnsweredTwice means that an outcome has an answer beside the events that it publishes, from which its answer follows.
+	ErrAnsweredTwice = errors.New("an outcome that publishes events has no other answer")
 )
 
 // Decider is the write model of a job's stream.
@@ -223,6 +226,9 @@ func lose(s State, why Loss, now string) WasLost {
 func finish(c Finish, s State) ([]event.Event, error) {
 	if !holds(s, c.Outcome.Nonce) {
 		return nil, ErrSuperseded
+	}
+	if len(c.Outcome.Publish) > 0 && (c.Outcome.Output != event.Text{} || c.Outcome.Result != event.Text{}) {
+		return nil, ErrAnsweredTwice
 	}
 	switch c.Status {
 	case Succeeded:

@@ -132,6 +132,10 @@ func TestOnlyTheHolderEndsAJob(t *testing.T) {
 	given(t, job.Decider, queued(), claimed("n", 1), released("n", job.Abandoned), claimed("m", 2)).When(finish(job.Succeeded)).ThenRefused(job.ErrSuperseded)
 	given(t, job.Decider, queued(), claimed("n", 1), job.WasCancelled{JobID: "j", Nonce: "n"}).When(finish(job.Succeeded)).ThenRefused(job.ErrSuperseded)
 	given(t, job.Decider, queued(), claimed("n", 1), job.HasSucceeded{Outcome: outcome}).When(finish(job.Succeeded)).ThenRefused(job.ErrSuperseded)
+	outcome.Publish = []event.Embedded{{Name: "run.evaluated"}}
+	given(t, job.Decider, queued(), claimed("n", 1)).When(finish(job.Succeeded)).ThenRefused(job.ErrAnsweredTwice)
+	outcome.Output = event.Text{}
+	given(t, job.Decider, queued(), claimed("n", 1)).When(finish(job.Succeeded)).Then(job.HasSucceeded{Outcome: outcome})
 	given(t, job.Decider, queued(), claimed("n", 1)).When(job.Release{Nonce: "n"}).Then(released("n", job.Drained))
 	given(t, job.Decider, queued(), claimed("n", 1)).When(job.Release{Nonce: "m"}).ThenRefused(job.ErrSuperseded)
 }

@@ -85,13 +85,13 @@ type WasExcused struct {
 
 // Outcome is the outcome of a job. The events of its run and receipt, or of its
 // certificate, are part of it and are appended to their own stream afterwards, so that
-// the append of the terminal event alone decides what is published.
+// the append of the terminal event alone decides what is published. Such a job has no other answer.
 type Outcome struct {
 	JobID      string           `json:"job_id" format:"uuid" doc:"The job"`
 	Nonce      string           `json:"nonce,omitempty" format:"uuid" doc:"The attempt that ended"`
-	Output     event.Text       `json:"output" doc:"Rendered result; empty without one"`
+	Output     event.Text       `json:"output" doc:"Rendered result of a job that publishes nothing; empty without one. That of another follows from what is published"`
 	Error      string           `json:"error,omitempty" doc:"Why it failed; absent when it did not"`
-	Result     event.Text       `json:"result" doc:"JSON of the structured result; empty without one"`
+	Result     event.Text       `json:"result" doc:"JSON of the structured result of a job that publishes nothing; empty without one"`
 	Publish    []event.Embedded `json:"publish,omitempty" doc:"Events that are appended to the stream publish_to once this event stands: its run and receipt, or its certificate"`
 	PublishTo  string           `json:"publish_to,omitempty" doc:"Name of the stream; absent: nothing is published"`
 	FinishedAt string           `json:"finished_at" format:"date-time" doc:"When it ended"`
@@ -153,6 +153,19 @@ type WasLost struct {
 	FinishedAt string `json:"finished_at" format:"date-time" doc:"When it was given up"`
 }
 
+// withoutAnswer reads version 1 of the events that end a job with an outcome: the answer stood beside what is published, from which it follows.
+func withoutAnswer(v1 json.RawMessage) (json.RawMessage, error) {
+	var fields map[string]json.RawMessage
+	if err := json.Unmarshal(v1, &fields); err != nil {
+		return nil, err
+	}
+	if _, publishes := fields["publish"]; publishes {
+		delete(fields, "output")
+		delete(fields, "result")
+	}
+	return event.Marshal(fields)
+}
+
 // withoutWhy reads version 1 of job.lost: no slot was refunded.
 func withoutWhy(v1 json.RawMessage) (json.RawMessage, error) {
 	var fields map[string]any
@@ -189,7 +202,7 @@ func Events() []event.Type { return Model().Events() }
 func Model() decider.Model[Command, State] {
 	s := Sample()
 	const nonce, slot, at = "0198a1b2-0000-7000-8000-00000000abcd", "0198a1b2-0000-7000-8000-000000005107", "2026-08-01T12:00:00.000Z"
-	outcome := Outcome{JobID: s.JobID, Nonce: nonce, Output: event.Inline("x^3/3"), Result: event.Inline(`{"result":"x^3/3"}`),
+	outcome := Outcome{JobID: s.JobID, Nonce: nonce,
 		Publish: []event.Embedded{{Name: "run.evaluated", Version: 1, Data: json.RawMessage(`{}`)}}, PublishTo: "run-1002", FinishedAt: at}
 	failed := Outcome{JobID: s.JobID, Nonce: nonce, Error: "the engine failed: crashed", FinishedAt: at}
 	const noAnswer, noTry = "says in words why there is no answer", "says in words why it could not be tried"
@@ -219,18 +232,21 @@ func Model() decider.Model[Command, State] {
 			func(e HasSucceeded, _ State, _ event.Metadata) Command {
 				return Finish{Status: Succeeded, Outcome: e.Outcome}
 			},
+			event.Upcast(withoutAnswer),
 			event.Given("finished_at", func(e HasSucceeded) string { return e.FinishedAt })),
 		decider.On(HasFailed{failed},
 			func(e HasFailed) event.Address { return of(e.JobID) },
 			func(e HasFailed, _ State, _ event.Metadata) Command {
 				return Finish{Status: Failed, Outcome: e.Outcome}
 			},
+			event.Upcast(withoutAnswer),
 			event.Given("finished_at", func(e HasFailed) string { return e.FinishedAt }), event.Free{"error": noAnswer}),
 		decider.On(HasTimedOut{Outcome{JobID: s.JobID, Nonce: nonce, Error: "the compute budget is exhausted", FinishedAt: at}},
 			func(e HasTimedOut) event.Address { return of(e.JobID) },
 			func(e HasTimedOut, _ State, _ event.Metadata) Command {
 				return Finish{Status: TimedOut, Outcome: e.Outcome}
 			},
+			event.Upcast(withoutAnswer),
 			event.Given("finished_at", func(e HasTimedOut) string { return e.FinishedAt }), event.Free{"error": noAnswer}),
 		decider.On(WasCancelled{JobID: s.JobID, Early: true, SlotID: slot, Day: "2026-08-01", FinishedAt: at},
 			func(e WasCancelled) event.Address { return of(e.JobID) },

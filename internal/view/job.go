@@ -41,7 +41,8 @@ type Job struct {
 type Jobs struct {
 	// Stream reads a whole stream; one that was never written is empty.
 	Stream func(ctx context.Context, stream string) ([]event.Recorded, error)
-	Blobs  event.BlobReader
+	// Answers reads what they answer.
+	Answers Answers
 	// PlaceInQueue returns the place of an account's queued job in the queue, from 1; 0: it is not known.
 	PlaceInQueue func(ctx context.Context, account, jobID string) int
 	// NotifyJobEnded returns a channel that receives when a job has ended, and again when the
@@ -99,16 +100,12 @@ func (v Jobs) View(ctx context.Context, s job.State) (Job, error) {
 	if published {
 		j.SetPublished(q.RunID, q.CertificateID)
 	}
-	output, err := s.Outcome.Output.Load(ctx, v.Blobs)
+	output, result, err := v.Answers.Of(ctx, s.Outcome)
 	if err != nil {
 		return Job{}, err
 	}
 	if output != "" || s.Status == job.Succeeded {
 		j.Output = &output
-	}
-	result, err := s.Outcome.Result.Load(ctx, v.Blobs)
-	if err != nil {
-		return Job{}, err
 	}
 	if result != "" {
 		j.Result = &httpkit.JSONObject{RawMessage: json.RawMessage(result)}

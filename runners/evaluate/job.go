@@ -10,7 +10,6 @@ import (
 	"reckon/domain/event"
 	"reckon/domain/job"
 	"reckon/domain/run"
-	"reckon/internal/view"
 	"reckon/runners"
 )
 
@@ -43,8 +42,7 @@ func (j Jobs) Run(ctx context.Context, in commands.Intent, w runners.Work) (runn
 	if end.Outcome.Publish, err = j.Catalogue.Embed(events...); err != nil {
 		return runners.End{}, err
 	}
-	answer, cause := computed.Answer()
-	switch {
+	switch _, cause := computed.Answer(); {
 	case errors.Is(cause, commands.ErrBudgetExhausted):
 		end.Status = job.TimedOut
 		end.Outcome.Error = fmt.Sprintf("the evaluation ran past the job's time budget of %v and was stopped", w.Budget)
@@ -53,12 +51,6 @@ func (j Jobs) Run(ctx context.Context, in commands.Intent, w runners.Work) (runn
 		for _, s := range (commands.Evaluate{Expression: w.Content, SessionID: w.SessionID}).Suggestions() {
 			end.Outcome.Error += "\n" + s.Message
 		}
-	default:
-		result, err := event.Marshal(view.EvaluationOf(answer.Run, answer.Result, answer.Stdout, answer.Suggestions))
-		if err != nil {
-			return runners.End{}, err
-		}
-		end.Outcome.Output, end.Outcome.Result = event.Inline(answer.Result), event.Inline(string(result))
 	}
 	return end, nil
 }

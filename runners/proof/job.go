@@ -57,21 +57,12 @@ func (j Jobs) end(ctx context.Context, s job.Submission, work commands.ProofWork
 	if j.Judged != nil {
 		j.Judged(issued)
 	}
-	record, err := event.Marshal(issued.Record(""))
+	issued, err := j.shorten(ctx, issued)
 	if err != nil {
 		return runners.End{}, err
 	}
-	outcome := job.Outcome{
-		Output: event.Inline(issued.Sentence()), Result: event.Inline(string(record)),
-		PublishTo: certificate.Stream(s.CertificateID),
-	}
-	if issued, err = j.shorten(ctx, issued); err != nil {
-		return runners.End{}, err
-	}
-	if outcome.Publish, err = j.Catalogue.Embed(issued); err != nil {
-		return runners.End{}, err
-	}
-	return runners.End{Status: job.Succeeded, Outcome: outcome}, nil
+	published, err := j.Catalogue.Embed(issued)
+	return runners.End{Status: job.Succeeded, Outcome: job.Outcome{Publish: published, PublishTo: certificate.Stream(s.CertificateID)}}, err
 }
 
 // shorten moves long findings to the blob store: one append is bounded.

@@ -16,6 +16,7 @@ import (
 	"reckon/domain/event"
 	"reckon/domain/job"
 	"reckon/domain/reference"
+	"reckon/internal/view"
 	"reckon/runners"
 	"reckon/runners/proof"
 	"reckon/runners/qsim"
@@ -23,8 +24,9 @@ import (
 
 // jobs are the kinds of job that examples submit. A job is prepared and run as its kind has it, without a log and a queue.
 type jobs struct {
-	kinds []runners.Kind
-	judge *proof.Judge
+	kinds   []runners.Kind
+	judge   *proof.Judge
+	answers view.Answers
 }
 
 // newJobs takes the command that starts a child which judges proofs (proof.Serve).
@@ -35,7 +37,7 @@ func newJobs(judgeCommand []string) (*jobs, error) {
 	}
 	judge, kept := proof.NewJudge(proof.JudgeConfig{Command: judgeCommand}), &keptBlobs{contents: map[string][]byte{}}
 	proofs := commands.NewProofs(commands.Proofs{Blobs: kept, Judge: judge, Clock: clock{}}, 1)
-	return &jobs{judge: judge, kinds: []runners.Kind{
+	return &jobs{judge: judge, answers: view.Answers{Catalogue: published, Blobs: kept}, kinds: []runners.Kind{
 		qsim.New(nil), // no example asks for a file
 		proof.Jobs{Proofs: proofs, Judge: judge, Blobs: kept, Catalogue: published, Clock: clock{}, Rev: "reference"},
 	}}, nil
@@ -65,7 +67,11 @@ func (j *jobs) run(ctx context.Context, body string, plan account.Plan, budget t
 	}
 	for _, kind := range j.kinds {
 		if kind.Declare().Name == request.Kind {
-			return result(kind.Run(ctx, intent, runners.Work{Submission: submission, Content: submission.Payload.Inline, Budget: budget}))
+			end, err := kind.Run(ctx, intent, runners.Work{Submission: submission, Content: submission.Payload.Inline, Budget: budget})
+			if err != nil {
+				return reference.Ran{}, err
+			}
+			return j.result(ctx, end)
 		}
 	}
 	return reference.Ran{Refused: fmt.Sprintf("no example submits jobs of kind %s", request.Kind)}, nil
@@ -74,14 +80,12 @@ func (j *jobs) run(ctx context.Context, body string, plan account.Plan, budget t
 // exampleID is the id of every job and certificate here; nothing keeps them.
 const exampleID = "00000000-0000-4000-8000-000000000000"
 
-func result(end runners.End, err error) (reference.Ran, error) {
-	switch {
-	case err != nil:
-		return reference.Ran{}, err
-	case end.Status != job.Succeeded:
+func (j *jobs) result(ctx context.Context, end runners.End) (reference.Ran, error) {
+	if end.Status != job.Succeeded {
 		return reference.Ran{Refused: fmt.Sprintf("the job ended %s: %s", end.Status, end.Outcome.Error), OutOfTime: end.Status == job.TimedOut}, nil
 	}
-	return reference.Ran{Answer: reference.Answer{Result: end.Outcome.Output.Inline, Job: end.Outcome.Result.Inline}}, nil
+	output, result, err := j.answers.Of(ctx, end.Outcome)
+	return reference.Ran{Answer: reference.Answer{Result: output, Job: result}}, err
 }
 
 type clock struct{}

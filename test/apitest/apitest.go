@@ -299,7 +299,7 @@ func Start(t testing.TB, o Options) *Server {
 	streams := writeapi.StreamReader(log)
 	writes := httpkit.NewAccountWrites()
 	queue := view.Queue{Place: models.Queue.Place, Wait: projector.Wait, IsReady: projector.IsReady, Writes: writes, MaxWait: o.MaxPlaceWait}
-	jobView := view.Jobs{Stream: streams, Blobs: kept, NotifyJobEnded: server.notifyJobEnded, Closing: server.Closing, PlaceInQueue: func(ctx context.Context, account, jobID string) int {
+	jobView := view.Jobs{Stream: streams, Answers: view.Answers{Catalogue: domain.Catalogue(), Blobs: kept}, NotifyJobEnded: server.notifyJobEnded, Closing: server.Closing, PlaceInQueue: func(ctx context.Context, account, jobID string) int {
 		place, _ := queue.PlaceOf(ctx, account, jobID) // 0 with an error, and the answer leaves it out
 		return place
 	}}

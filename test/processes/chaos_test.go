@@ -17,9 +17,11 @@ import (
 	"testing"
 	"time"
 
+	"reckon/domain"
 	"reckon/domain/event"
 	"reckon/domain/job"
 	"reckon/domain/receipt"
+	"reckon/domain/run"
 	"reckon/test/binary"
 	"reckon/test/e2e"
 	"reckon/test/need"
@@ -336,7 +338,7 @@ func (c *chaos) checkJobs(who *caller, books *books) int {
 	var runs []int64
 	for _, id := range slices.Sorted(maps.Keys(who.jobs)) {
 		of := books.jobs[id]
-		if of == nil || of.state.Status != job.Succeeded || of.state.Outcome.Output.Inline != who.jobs[id] {
+		if of == nil || of.state.Status != job.Succeeded || evaluatedTo(c.t, of.state.Outcome) != who.jobs[id] {
 			c.t.Errorf("job %s, whose answer is %s: %+v", id, who.jobs[id], of)
 			continue
 		}
@@ -344,6 +346,18 @@ func (c *chaos) checkJobs(who *caller, books *books) int {
 	}
 	c.checkReceipts(who, runs)
 	return len(who.jobs)
+}
+
+// evaluatedTo is the short answer of the run that a job publishes.
+func evaluatedTo(t *testing.T, o job.Outcome) string {
+	t.Helper()
+	if len(o.Publish) == 0 {
+		return "nothing is published"
+	}
+	published, err := domain.Catalogue().Decode(o.Publish[0].Name, o.Publish[0].Version, o.Publish[0].Data)
+	must(t, err)
+	e, _ := published.(run.Evaluated)
+	return e.Answer.Inline
 }
 
 // checkReceipts verifies the receipts of runs, and waits until each is in the transparency log.

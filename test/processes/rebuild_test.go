@@ -229,7 +229,7 @@ func addRun(l *audittest.Log, n int64) {
 	l.Submit(job.Submission{JobID: e.JobID, Kind: "evaluate", Payload: event.Inline(expression), RunID: n})
 	nonce := l.Claim(e.JobID, 1)
 	sealed := l.Seal(e, expression, answer, "")
-	l.Add(job.Stream(e.JobID), audittest.Alice, job.HasSucceeded{Outcome: job.Outcome{JobID: e.JobID, Nonce: nonce, Output: event.Inline(answer), Result: event.Inline("{}"),
+	l.Add(job.Stream(e.JobID), audittest.Alice, job.HasSucceeded{Outcome: job.Outcome{JobID: e.JobID, Nonce: nonce,
 		Publish: audittest.Embed(e, sealed), PublishTo: run.Stream(n), FinishedAt: l.At()}})
 	l.Add(run.Stream(n), audittest.Alice, e, sealed)
 }

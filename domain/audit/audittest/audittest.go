@@ -446,7 +446,7 @@ func (l *Log) addJobs() {
 		Engine: run.Engine{Name: "woxi", Revision: "1"}, ExecutionMS: 1, EvaluatedAt: l.At()}
 	evaluated.JobID, evaluated.Source = first, event.SourceJob
 	sealed := l.Seal(evaluated, "2+2", "4", "")
-	ended := l.Add("job-"+first, Alice, job.HasSucceeded{Outcome: job.Outcome{JobID: first, Nonce: nonce, Output: event.Inline("4"), Result: Told(evaluated, "4"),
+	ended := l.Add("job-"+first, Alice, job.HasSucceeded{Outcome: job.Outcome{JobID: first, Nonce: nonce,
 		Publish: Embed(evaluated, sealed), PublishTo: "run-5", FinishedAt: l.At()}})
 	l.caused("run-5", Alice, ended.Metadata.Correlation, ended.ID, "reaction:publish_outcome", evaluated, sealed)
 
@@ -497,22 +497,6 @@ func (l *Log) addLost() {
 	l.Add("slots-"+Alice+"-"+spent.Day, Alice, slots.Refunded{SlotID: spent.SlotID, JobID: sixth, Reason: slots.ServiceFailed})
 }
 
-// Told is the result of an evaluate job (interface §2.2) without stdout and plot; answer is the whole text.
-func Told(e run.Evaluated, answer string) event.Text {
-	return encoded(map[string]any{
-		"result": answer, "status": e.Status, "execution_time_ms": e.ExecutionMS, "run_id": e.RunID, "plot_url": nil, "receipt_url": fmt.Sprintf("/api/receipts/%d", e.RunID),
-		"stdout": nil, "warnings": []string{}, "suggestions": []string{}, "verification": nil,
-	})
-}
-
-func encoded(v any) event.Text {
-	text, err := event.Marshal(v)
-	if err != nil {
-		panic(err)
-	}
-	return event.Inline(string(text))
-}
-
 func (l *Log) addProof() {
 	content := "the export\n"
 	blob := l.put(content)
@@ -540,7 +524,7 @@ func (l *Log) addProof() {
 			AxiomsUsed: []string{"propext"}, Own: &certificate.Own{Count: 1, SHA256: Sum([]byte("def d := 1\n")), Definitions: []certificate.OwnDefinition{{Name: "d", Kind: certificate.Definition, Text: "def d := 1"}}},
 			Kernels: []certificate.Kernel{{Name: certificate.FirstKernel, Answer: certificate.Accepted}, {Name: certificate.SecondKernel, Answer: certificate.OutOfBudget, Reason: Text("the steps are spent")}}},
 		Checker: certificate.Checker{Name: "reckon", Rev: "1", FormatWindow: certificate.FormatWindow}, DeclarationsChecked: 1, CreatedAt: l.At()}
-	l.Add("job-"+first, Alice, job.HasSucceeded{Outcome: job.Outcome{JobID: first, Nonce: nonce, Output: event.Inline(issued.Sentence()), Result: encoded(issued.Record("")),
+	l.Add("job-"+first, Alice, job.HasSucceeded{Outcome: job.Outcome{JobID: first, Nonce: nonce,
 		Publish: Embed(issued), PublishTo: "certificate-" + UUID(0x301), FinishedAt: l.At()}})
 	l.Add("certificate-"+UUID(0x301), Alice, issued)
 
