@@ -15,6 +15,7 @@ import (
 	"reckon/domain/event"
 	"reckon/internal/httpkit"
 	"reckon/test/apitest"
+	"reckon/test/wait"
 )
 
 // operator is what an operator does for a user.
@@ -54,15 +55,12 @@ func (o operator) ask(path string) apitest.Answer {
 	if err != nil {
 		o.t.Fatal(err)
 	}
-	for deadline := time.Now().Add(time.Minute); ; {
-		a := o.user.Do(o.t, http.MethodGet, path, "", "Consistency-Token", httpkit.ConsistencyToken{Log: log, Position: head}.String()).OK(o.t)
-		if a.Header.Get("Consistency") == "" {
-			return a
-		}
-		if time.Now().After(deadline) {
-			o.t.Fatal("the read model never caught up")
-		}
-	}
+	var a apitest.Answer
+	wait.Until(o.t, "the read model has caught up", func() bool {
+		a = o.user.Do(o.t, http.MethodGet, path, "", "Consistency-Token", httpkit.ConsistencyToken{Log: log, Position: head}.String()).OK(o.t)
+		return a.Header.Get("Consistency") == ""
+	})
+	return a
 }
 
 func TestTheSubscriptionAsItStands(t *testing.T) {

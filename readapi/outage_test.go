@@ -6,13 +6,13 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
 	"reckon/internal/database"
 	"reckon/internal/httpkit"
 	"reckon/internal/view"
 	"reckon/projections/pgtest"
 	"reckon/test/apitest"
+	"reckon/test/wait"
 )
 
 // TestDatabaseAway: while PostgreSQL is away, what needs it answers 503 with Retry-After and names the part; the rest works;
@@ -48,12 +48,9 @@ func TestDatabaseAway(t *testing.T) {
 
 	way.Mend()
 	for _, r := range needIt {
-		a := s.Do(t, r.method, r.path, r.body, r.header, r.value)
-		for deadline := time.Now().Add(time.Minute); a.Status != http.StatusOK; a = s.Do(t, r.method, r.path, r.body, r.header, r.value) {
-			if time.Now().After(deadline) {
-				t.Fatalf("%s %s once it is back: %d %s", r.method, r.path, a.Status, a.Body)
-			}
-		}
+		wait.Until(t, r.method+" "+r.path+" is answered once it is back", func() bool {
+			return s.Do(t, r.method, r.path, r.body, r.header, r.value).Status == http.StatusOK
+		})
 	}
 }
 
@@ -91,15 +88,11 @@ func TestDatabaseFrozen(t *testing.T) {
 	u.Evaluate(t, "3+3").OK(t)
 
 	server.Thaw()
-	for deadline := time.Now().Add(time.Minute); ; {
+	wait.Until(t, "three runs are listed once it goes on", func() bool {
 		a := u.Do(t, http.MethodGet, "/api/history", "")
-		if rows, _ := a.JSON["runs"].([]any); a.Status == http.StatusOK && len(rows) == 3 {
-			break
-		}
-		if time.Now().After(deadline) {
-			t.Fatalf("once it goes on: %d %s", a.Status, a.Body)
-		}
-	}
+		rows, _ := a.JSON["runs"].([]any)
+		return a.Status == http.StatusOK && len(rows) == 3
+	})
 }
 
 // TestSQLiteLocked: what has to write to a file that another process keeps locked answers 503 and names the part; lists go on.

@@ -21,6 +21,7 @@ import (
 	"reckon/internal/httpkit"
 	"reckon/internal/view"
 	"reckon/test/apitest"
+	"reckon/test/wait"
 )
 
 func unlimited() account.Plans {
@@ -375,10 +376,8 @@ func TestHealth(t *testing.T) {
 	if a := s.Do(t, http.MethodGet, "/healthz", "").OK(t); strings.TrimSpace(string(a.Body)) != `{"status":"ok","version":"test"}` {
 		t.Errorf("%s", a.Body)
 	}
-	ready := s.Do(t, http.MethodGet, "/readyz", "")
-	for deadline := time.Now().Add(10 * time.Second); ready.Status != http.StatusOK && time.Now().Before(deadline); {
-		ready = s.Do(t, http.MethodGet, "/readyz", "")
-	}
+	var ready apitest.Answer
+	wait.Until(t, "it is ready", func() bool { ready = s.Do(t, http.MethodGet, "/readyz", ""); return ready.Status == http.StatusOK })
 	if ready.OK(t).JSON["ready"] != true || len(ready.JSON["projections"].([]any)) == 0 {
 		t.Errorf("%s", ready.Body)
 	}

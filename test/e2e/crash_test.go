@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"reckon/test/sweep"
+	"reckon/test/wait"
 )
 
 // TestNothingAcknowledgedIsLost kills the server again and again under sixteen
@@ -31,7 +32,7 @@ func TestNothingAcknowledgedIsLost(t *testing.T) {
 		target := len(seen) + clients + rand.IntN(3*clients)
 		for client := range clients {
 			group.Go(func() {
-				mine := &Account{URL: server.URL, Token: account.Token, http: &http.Client{Timeout: time.Minute}}
+				mine := &Account{URL: server.URL, Token: account.Token, http: &http.Client{Timeout: wait.Longest}}
 				for n := 0; ; n++ {
 					code := fmt.Sprintf("%d+%d", round*1000+client, n)
 					var e evaluation
@@ -52,7 +53,7 @@ func TestNothingAcknowledgedIsLost(t *testing.T) {
 		}
 		select {
 		case <-enough:
-		case <-time.After(startTimeout):
+		case <-time.After(wait.Longest):
 			t.Fatalf("round %d: no progress\n%s", round, server.Output())
 		}
 		server.Kill()

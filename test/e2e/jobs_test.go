@@ -52,32 +52,27 @@ func (a *Account) submit(t testing.TB, body jobBody) jobAnswer {
 // awaitJob waits until a job has ended.
 func (a *Account) awaitJob(t testing.TB, id string) jobAnswer {
 	t.Helper()
-	for range 10 {
-		var j jobAnswer
+	var j jobAnswer
+	wait.Until(t, "job "+id+" has ended", func() bool {
+		j = jobAnswer{}
 		if err := a.JSON("GET", "/api/jobs/"+id+"?wait_ms=25000", nil, &j); err != nil {
 			t.Fatal(err)
 		}
-		if j.Status != job.Queued && j.Status != job.Running {
-			return j
-		}
-	}
-	t.Fatalf("job %s has not ended", id)
-	return jobAnswer{}
+		return j.Status != job.Queued && j.Status != job.Running
+	})
+	return j
 }
 
 // awaitRunning waits until a runner has taken a job up.
 func (a *Account) awaitRunning(t testing.TB, id string) {
 	t.Helper()
-	for deadline := time.Now().Add(startTimeout); time.Now().Before(deadline); {
+	wait.Until(t, "a runner has taken job "+id+" up", func() bool {
 		var j jobAnswer
 		if err := a.JSON("GET", "/api/jobs/"+id+"?wait_ms=50", nil, &j); err != nil {
 			t.Fatal(err)
 		}
-		if j.Status == job.Running {
-			return
-		}
-	}
-	t.Fatalf("no runner takes job %s up", id)
+		return j.Status == job.Running
+	})
 }
 
 type cancelAnswer struct {

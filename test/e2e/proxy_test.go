@@ -189,7 +189,7 @@ func TestUntrustedProxyIsNamed(t *testing.T) {
 // clientFrom has one address and finds the public host at another.
 func clientFrom(own, at string) *http.Client {
 	dialer := net.Dialer{LocalAddr: &net.TCPAddr{IP: net.ParseIP(own)}}
-	return &http.Client{Timeout: time.Minute, Transport: &http.Transport{
+	return &http.Client{Timeout: wait.Longest, Transport: &http.Transport{
 		DialContext:     func(ctx context.Context, _, _ string) (net.Conn, error) { return dialer.DialContext(ctx, "tcp", at) },
 		TLSClientConfig: &tls.Config{InsecureSkipVerify: true, ServerName: publicHost}, //nolint:gosec // the certificate is the test's own
 	}}

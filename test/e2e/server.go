@@ -26,12 +26,7 @@ import (
 
 	"reckon/test/binary"
 	"reckon/test/engines"
-)
-
-// How long a server may take to be ready on a slow machine, with its engine installed and if it has to install it first.
-const (
-	startTimeout   = 2 * time.Minute
-	installTimeout = 10 * time.Minute
+	"reckon/test/wait"
 )
 
 // DataFolder is an empty data folder whose engines are already installed.
@@ -108,10 +103,6 @@ func Start(t testing.TB, data string, arguments ...string) *Server {
 // StartThrough is Start by way of a program, as env or sh, that becomes the one named by its further arguments.
 func StartThrough(t testing.TB, through []string, data string, arguments ...string) *Server {
 	t.Helper()
-	limit := startTimeout
-	if _, err := os.Stat(filepath.Join(data, "engine")); errors.Is(err, os.ErrNotExist) {
-		limit = installTimeout
-	}
 	s := &Server{Data: data, t: t, output: &lockedBuffer{}, exited: make(chan struct{})}
 	arguments = append([]string{"serve", "--init", "--data", data, "--listen", "127.0.0.1:0", "--registrations-per-hour", "1000", "--sign-ins-per-minute", "1000"}, arguments...)
 	arguments = append(append(through, binary.Reckon(t)), arguments...)
@@ -145,7 +136,7 @@ func StartThrough(t testing.TB, through []string, data string, arguments ...stri
 		close(s.exited)
 	}()
 	t.Cleanup(s.Kill)
-	deadline := time.After(limit)
+	deadline := time.After(wait.Longest)
 	for s.URL == "" || s.Log == "" {
 		select {
 		case address, more := <-ready:
@@ -157,7 +148,7 @@ func StartThrough(t testing.TB, through []string, data string, arguments ...stri
 				s.URL = address
 			}
 		case <-deadline:
-			t.Fatalf("not ready after %v:\n%s", limit, s.output)
+			t.Fatalf("not ready after %v:\n%s", wait.Longest, s.output)
 		}
 	}
 	return s
@@ -183,7 +174,7 @@ func (s *Server) Wait() int {
 	s.t.Helper()
 	select {
 	case <-s.exited:
-	case <-time.After(startTimeout):
+	case <-time.After(wait.Longest):
 		s.t.Fatalf("still running after it was told to stop:\n%s", s.output)
 	}
 	return s.process.ProcessState.ExitCode()

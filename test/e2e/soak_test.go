@@ -264,7 +264,7 @@ func (s *soak) most() (most counts) {
 
 // back waits until no more is there than before, and returns what there is in the end.
 func (s *soak) back(before counts) (c counts) {
-	for deadline := time.Now().Add(2 * time.Minute); ; wait.Pace(20 * time.Millisecond) {
+	for deadline := time.Now().Add(wait.Longest); ; wait.Pace(20 * time.Millisecond) {
 		if c = s.server.counts(s.t); !c.over(before) || time.Now().After(deadline) {
 			return c
 		}

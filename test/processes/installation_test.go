@@ -17,10 +17,8 @@ import (
 	"reckon/test/binary"
 	"reckon/test/e2e"
 	"reckon/test/proxy"
+	"reckon/test/wait"
 )
-
-// startTimeout is how long a process may take to be ready on a slow machine.
-const startTimeout = 2 * time.Minute
 
 // installation is what several processes share: a log served by `reckon node`,
 // one PostgreSQL, one folder of blobs and one of keys.
@@ -145,9 +143,9 @@ func launchOther(t testing.TB, binary string, arguments ...string) (*process, er
 	case p.ready = <-ready:
 	case <-p.exited:
 		return nil, fmt.Errorf("reckon %v ended before it was ready:\n%s", arguments, p.output)
-	case <-time.After(startTimeout):
+	case <-time.After(wait.Longest):
 		p.kill()
-		return nil, fmt.Errorf("reckon %v is not ready after %v:\n%s", arguments, startTimeout, p.output)
+		return nil, fmt.Errorf("reckon %v is not ready after %v:\n%s", arguments, wait.Longest, p.output)
 	}
 	return p, nil
 }
@@ -199,7 +197,7 @@ func (p *process) interrupt() (int, error) {
 	select {
 	case <-p.exited:
 		return p.command.ProcessState.ExitCode(), nil
-	case <-time.After(startTimeout):
+	case <-time.After(wait.Longest):
 		return 0, fmt.Errorf("still running after an interrupt")
 	}
 }

@@ -140,7 +140,7 @@ func TestAStartWaitsForEachPart(t *testing.T) {
 			case <-ready:
 			case <-p.exited:
 				t.Fatalf("it ended:\n%s", p.output)
-			case <-time.After(startTimeout):
+			case <-time.After(wait.Longest):
 				p.kill()
 				t.Fatalf("not ready:\n%s", p.output)
 			}
@@ -197,7 +197,7 @@ func TestAStartEndsOnWhatWaitingCannotMend(t *testing.T) {
 			case <-p.exited:
 			case what := <-ready:
 				t.Fatalf("ready: %s", what)
-			case <-time.After(startTimeout):
+			case <-time.After(wait.Longest):
 				p.kill()
 				t.Fatalf("it waits:\n%s", p.output)
 			}
