@@ -1,7 +1,6 @@
 package test
 
 import (
-	"context"
 	"encoding/json"
 	"os"
 	"os/exec"
@@ -119,7 +118,7 @@ func (o overlay) list(t *testing.T, folder, lists string) string {
 
 func (o overlay) run(t *testing.T, folder string, command ...string) (said string) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), wait.Longest)
+	ctx, cancel := wait.Whole(t)
 	defer cancel()
 	process := exec.CommandContext(ctx, command[0], command[1:]...)
 	process.Dir = folder

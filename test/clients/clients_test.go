@@ -2,7 +2,6 @@ package clients
 
 import (
 	"bytes"
-	"context"
 	"fmt"
 	"os"
 	"os/exec"
@@ -45,7 +44,7 @@ func copied(t *testing.T, folder string) string {
 // run runs a command in a folder and returns what it prints; where install is true and no registry can be reached the test is skipped.
 func run(t *testing.T, folder string, install bool, environment []string, name string, arguments ...string) string {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), wait.Longest)
+	ctx, cancel := wait.Whole(t)
 	defer cancel()
 	command := exec.CommandContext(ctx, name, arguments...)
 	command.Dir = folder

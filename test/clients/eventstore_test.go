@@ -209,9 +209,9 @@ func suiteSource(t *testing.T) (folder string) {
 
 func runSuite(t *testing.T, folder, binary string, mode suiteMode) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), wait.Longest)
+	ctx, cancel := wait.Whole(t)
 	defer cancel()
-	command := exec.CommandContext(ctx, "go", "tool", "test2json", binary, "-test.v=test2json", "-test.timeout=9m", "-test.skip="+suiteSkips)
+	command := exec.CommandContext(ctx, "go", "tool", "test2json", binary, "-test.v=test2json", "-test.timeout=50m", "-test.skip="+suiteSkips)
 	command.Dir, command.Env = filepath.Join(folder, "esdb"), append(append(os.Environ(), "CLUSTER=false"), mode.environment...)
 	said, err := command.CombinedOutput()
 	results := suiteResults(t, said)

@@ -1,7 +1,6 @@
 package e2e
 
 import (
-	"context"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -57,7 +56,7 @@ func runBlocks(t *testing.T, folder string, said func() string, blocks []pageBlo
 	for _, b := range blocks {
 		script.WriteString(b.commands + "\necho; echo '" + end + "'\n")
 	}
-	ctx, cancel := context.WithTimeout(t.Context(), wait.Longest)
+	ctx, cancel := wait.Whole(t)
 	defer cancel()
 	shell := exec.CommandContext(ctx, "bash", "-c", edit(script.String()))
 	shell.Dir = folder

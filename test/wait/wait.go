@@ -4,6 +4,7 @@
 package wait
 
 import (
+	"context"
 	"testing"
 	"time"
 )
@@ -21,10 +22,8 @@ const (
 func Until(t testing.TB, what string, holds func() bool) {
 	t.Helper()
 	latest := time.Now().Add(Longest)
-	if limited, ok := t.(interface{ Deadline() (time.Time, bool) }); ok {
-		if deadline, set := limited.Deadline(); set && deadline.Add(-margin).Before(latest) {
-			latest = deadline.Add(-margin)
-		}
+	if ends, set := runEnds(t); set && ends.Before(latest) {
+		latest = ends
 	}
 	for pause := finest; !holds(); pause = min(pause*5/4, widest) {
 		if time.Now().After(latest) {
@@ -32,6 +31,24 @@ func Until(t testing.TB, what string, holds func() bool) {
 		}
 		time.Sleep(pause)
 	}
+}
+
+// Whole is the context of a program that does its work in as long as it takes: it ends shortly before the test run does.
+func Whole(t testing.TB) (context.Context, context.CancelFunc) {
+	if ends, set := runEnds(t); set {
+		return context.WithDeadline(t.Context(), ends)
+	}
+	return context.WithCancel(t.Context())
+}
+
+// runEnds is shortly before the test run's deadline; false where it has none.
+func runEnds(t testing.TB) (ends time.Time, set bool) {
+	limited, ok := t.(interface{ Deadline() (time.Time, bool) })
+	if !ok {
+		return time.Time{}, false
+	}
+	deadline, set := limited.Deadline()
+	return deadline.Add(-margin), set
 }
 
 // Pace spends the time that a simulated person, client or fault takes between two of its acts. No assertion may depend on it.
