@@ -16,13 +16,29 @@ func seriesOrder() Rule {
 			Shows:  "The function less the answer has a term of an order that was asked for, or of a power below the one that the answer's own O term states: its coefficient is enclosed and not zero.",
 			Silent: "That every coefficient is right for all values of the parameters.",
 			Examples: []Example{
-				{"Series[Sin[x], {x, 0, 5}]", "x - x^3/6 + x^5/120 + O[x]^6"},
+				{"Series[Sin[a x], {x, 0, 3}]", "a x - a^3 x^3/6 + O[x]^4"},
 				{"Series[Sin[x], {x, 0, 5}]", "x + x^3/6 + x^5/120 + O[x]^6"},
 			},
 		},
-		form: func(c Call) bool { return !c.Normal },
-		plan: planSeries,
+		form:  func(c Call) bool { return !c.Normal },
+		plan:  planSeries,
+		proof: seriesCertificate(),
 	}
+}
+
+// seriesCertificate: an expansion by one with a bounded remainder.
+func seriesCertificate() *ProofRule {
+	return &ProofRule{Declaration{
+		Slug:  "series_certificate",
+		Heads: []string{"Series"},
+		Shows: "The answer has no term beyond the order asked for, its O term lies beyond that order, and on either side of the point the function less the answer is of the order of the O term: " +
+			"by an expansion in powers with exact coefficients and a bounded remainder. Every part of the function has such an expansion, so that nothing is hidden in logarithms or essential singularities.",
+		Silent: "Expansions with parameters or in several variables, and those with logarithms.",
+		Examples: []Example{
+			{"Series[Sin[x], {x, 0, 5}]", "x - x^3/6 + x^5/120 + O[x]^6"},
+			{"Series[Sqrt[1 + x^2], {x, Infinity, 2}]", "x + 1/(2 x) + O[1/x]^3"},
+		},
+	}}
 }
 
 // seriesTruncation: an expansion without its O term.
@@ -34,13 +50,29 @@ func seriesTruncation() Rule {
 			Shows:  "The function less the answer has a term of an order that was asked for; a single coefficient, or the residue of a meromorphic function, is another one.",
 			Silent: "Terms beyond the order asked for.",
 			Examples: []Example{
-				{"Normal[Series[Cos[x], {x, 0, 4}]]", "1 - x^2/2 + x^4/24"},
+				{"Normal[Series[Cos[a x], {x, 0, 2}]]", "1 - a^2 x^2/2"},
 				{"SeriesCoefficient[Exp[x], {x, 0, 5}]", "1/24"},
 			},
 		},
-		form: func(c Call) bool { return c.Normal || c.Head != "Series" },
-		plan: planSeries,
+		form:  func(c Call) bool { return c.Normal || c.Head != "Series" },
+		plan:  planSeries,
+		proof: coefficientCertificate(),
 	}
+}
+
+// coefficientCertificate: coefficients of an expansion with a bounded remainder.
+func coefficientCertificate() *ProofRule {
+	return &ProofRule{Declaration{
+		Slug:  "coefficient_certificate",
+		Heads: []string{"Series", "SeriesCoefficient", "Residue"},
+		Shows: "The answer has no term beyond the order asked for, and on either side of the point the function less the answer is smaller than that order; or the single coefficient is the one that the answer gives, exactly: " +
+			"by an expansion in powers with exact coefficients and a bounded remainder, which every part of the function has.",
+		Silent: "Coefficients with a symbol as index, with parameters or in several variables.",
+		Examples: []Example{
+			{"Normal[Series[Cos[x], {x, 0, 4}]]", "1 - x^2/2 + x^4/24"},
+			{"SeriesCoefficient[Exp[x], {x, 0, 5}]", "1/120"},
+		},
+	}}
 }
 
 func planSeries(c Call) (Task, error) {
@@ -77,7 +109,7 @@ func planSeries(c Call) (Task, error) {
 	if len(variables) > 2 {
 		return Task{}, noShape("expansions in more than two variables are not checked")
 	}
-	fields["variables"] = variables
+	fields["variables"], fields["normal"] = variables, c.Normal
 	return Task{Kind: "series", Check: difference(c.Args[0], call("Normal", c.Answer)), Fields: fields}, nil
 }
 

@@ -62,6 +62,7 @@ RESIDUAL: dict[str, Callable[[dict[str, Any], int], Residual]] = {
     "modular_matrix": modular_matrices.check,
     "text": identities.text,
     "limit": limits.check,
+    "series": series.check,
     "sum": sums.check,
     "integral": integrals.check,
     "value": numeric_value.check,
@@ -69,7 +70,6 @@ RESIDUAL: dict[str, Callable[[dict[str, Any], int], Residual]] = {
 SAMPLED: dict[str, Callable[[dict[str, Any], int], Sampled]] = {
     "identities_sampled": identities.sampled,
     "optimum": optima.check,
-    "series": series.check,
     "quantified": quantified.check,
 }
 

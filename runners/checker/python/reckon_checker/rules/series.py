@@ -7,20 +7,22 @@ from typing import Any
 
 from flint import arb, fmpq
 
+from .. import stand_ins
 from ..calculus import differentiate
 from ..critical import substituted
 from ..deciding import decide
 from ..evaluation import EMPTY, Environment, concrete, evaluate
-from ..expanding import expand, towards
+from ..expanding import ANALYTIC, BY_EXPONENTIALS, expand, towards
 from ..expansion import Expander, Germ, tidied
 from ..expansion_constants import Constant
-from ..findings import Open, Refuted, Sampled, Statement, Supported, Witness
-from ..growth import Monomial, X, compared, level, raised
+from ..findings import Open, Refuted, Residual, Sampled, Statement, Supported, Verified, Witness
+from ..growth import Monomial, X, compared, form_value, level, raised
 from ..machine import cancels, loosened
 from ..parameters import Known, conditions_of, named, sampled
-from ..tree import Refused, Tree, arguments, free_symbols, is_call, kept_by_machines, plus, rational, replace, times
+from ..tree import Refused, Tree, arguments, free_symbols, is_call, kept_by_machines, plus, rational, reals, replace, times
 from ..values import NonValue, Relation, Undecided, Value, is_number, precision
 from ..wording import equation, show
+from . import identities
 
 BITS = (128, 512)
 FAR = 2000
@@ -29,7 +31,8 @@ MAX_ORDER = 45
 BETWEEN_POWERS = fmpq(1, 10**6)
 
 
-def check(task: dict[str, Any], seed: int) -> Sampled:
+def check(task: dict[str, Any], seed: int) -> Residual:
+    """Without parameters an expansion with exact coefficients is a proof."""
     if cancels(task["function"]):
         return Open("machine arithmetic loses too much")
     function, answer = concrete(task["function"]), concrete(task["answer"])
@@ -50,12 +53,14 @@ def check(task: dict[str, Any], seed: int) -> Sampled:
     found = sampled(names, [answer], conditions, seed, look)
     if isinstance(found, Refuted) and "coefficient" not in task and not kept_by_machines(function, answer):
         return Open("decimals that stand for intervals")
+    if isinstance(found, Supported) and not names and not reals(function) and not reals(answer):
+        return proof(task, function, answer, seed) or found
     return found
 
 
-def at(order: int) -> Monomial:
+def at(order: int | fmpq) -> Monomial:
     """(x - x0)^order, where x - x0 is 1/X."""
-    return raised(X, fmpq(-order))
+    return raised(X, -fmpq(order))
 
 
 def germ_of(tree: Tree, name: str, point: Tree, terms: int) -> tuple[Germ, Expander]:
@@ -118,6 +123,92 @@ def without_orders(answer: Tree) -> Tree:
     if is_call(answer, "O") or (is_call(answer, "Power") and is_call(arguments(answer)[0], "O")):
         return 0
     return expanded_series(tuple(part if i == 0 else without_orders(part) for i, part in enumerate(answer)))
+
+
+# Heads of functions that are analytic but for poles and branch points.
+EXPANDED = ANALYTIC | frozenset(BY_EXPONENTIALS) | {"Plus", "Times", "Power"}
+
+
+def proof(task: dict[str, Any], function: Tree, answer: Tree, seed: int) -> Verified | None:
+    """Of one variable, by exact coefficients on either side of the point."""
+    given = task.get("coefficient") or task["variables"]
+    if len(given) != 1 or task.get("index") or stand_ins.mentioned(task):
+        return None
+    name, point, order = given[0]["name"], given[0]["point"], given[0]["order"]
+    if not is_analytic(function, name):
+        return None
+    sides = [1] if point == "Infinity" else [1, -1]
+    if "coefficient" in task:
+        one = all(coefficient_is(function, (name, point, side), order, answer, seed) for side in sides)
+        return Verified(exact=True) if one else None
+    rest, stated, simple = without_order(answer)
+    if not simple or (stated is None) != bool(task.get("normal")) or not (stated is None or stated > order):
+        return None
+    least = at(order) if stated is None else at(stated)
+    small = order_arguments(answer)
+    fits = all(agrees_up_to(function, expanded_series(rest), small, (name, point, side), (order, least, stated is None)) for side in sides)
+    return Verified(exact=True) if fits else None
+
+
+def is_analytic(node: Tree, name: str) -> bool:
+    if not isinstance(node, tuple) or name not in free_symbols(node):
+        return True
+    return node[0] in EXPANDED and all(is_analytic(part, name) for part in node[1:])
+
+
+def order_arguments(answer: Tree) -> list[Tree]:
+    """z of each O[z]^e that is a term."""
+    terms = arguments(answer) if is_call(answer, "Plus") else (answer,)
+    roots = [arguments(term)[0] if is_call(term, "Power") else term for term in terms]
+    return [arguments(root)[0] for root in roots if is_call(root, "O")]
+
+
+def agrees_up_to(function: Tree, answer: Tree, small: list[Tree], where: tuple[str, Tree, int], orders: tuple[int, Monomial, bool]) -> bool:
+    """Whether the answer is a sum of powers up to the order, and the function less the answer of the order of least, or smaller. The arguments of O
+    terms are multiples of the step from the point."""
+    order, least, smaller = orders
+    for bits, terms in ((b, t) for b in BITS for t in (order + 6, 2 * order + 12)):
+        with precision(bits):
+            on = Expander(arb(2) ** FAR, max(terms, 4))
+            try:
+                steps = [expand(towards(part, *where), on) for part in small]
+                given = expand(towards(answer, *where), on)
+                rest = expand(towards(plus(function, times(-1, answer)), *where), on)
+            except (Undecided, Refused, ValueError, ZeroDivisionError, OverflowError):
+                continue
+            if given.remainder is not None or any(compared(monomial, at(order)) < 0 for monomial in given.terms):
+                return False
+            if any(step.remainder is not None or list(step.terms) != [at(1)] for step in steps) or not only_powers(on):
+                return False
+            left = [*rest.terms, *([rest.remainder[0]] if rest.remainder is not None else [])]
+            if all(compared(monomial, least) < (0 if smaller else 1) for monomial in left):
+                return True
+    return False
+
+
+def only_powers(on: Expander) -> bool:
+    """Whether every part that was expanded has an expansion in powers: none has a logarithm or an essential singularity."""
+    monomials = [m for germ in on.cache.values() for m in (*germ.terms, *([germ.remainder[0]] if germ.remainder is not None else []))]
+    return all(key == level(1) and form_value(form).imag.is_zero() for monomial in monomials for key, form in monomial)
+
+
+def coefficient_is(function: Tree, where: tuple[str, Tree, int], order: int, answer: Tree, seed: int) -> bool:
+    """Whether the coefficient of order is the answer, exactly."""
+    for bits, terms in ((b, t) for b in BITS for t in (abs(order) + 6, 2 * abs(order) + 12)):
+        with precision(bits):
+            on = Expander(arb(2) ** FAR, terms)
+            try:
+                found = expand(towards(function, *where), on)
+            except (Undecided, Refused, ValueError, ZeroDivisionError, OverflowError):
+                continue
+            if not only_powers(on):
+                return False
+            if found.remainder is not None and compared(found.remainder[0], at(order)) >= 0:
+                continue
+            one = found.terms.get(at(order), Constant(0)).tree
+            signed = times(where[2] ** (order % 2), one)  # the step is side/X
+            return isinstance(identities.check({"claims": [(signed, answer)]}, seed), Verified)
+    return False
 
 
 def expansion(function: Tree, variable: dict[str, Any], answer: Tree, values: Known) -> Sampled:
