@@ -11,7 +11,7 @@ REVISION ?= $(shell git rev-parse --short=12 HEAD 2>/dev/null && git status --po
 override REVISION := $(subst $() ,,$(REVISION))
 STAMP = -ldflags "-s -w -X main.revision=$(REVISION)"
 
-.PHONY: help run build install release image test repeat soak race verify generate protos events lint checker architecture vulncheck sbom bench screenshots fuzz clean
+.PHONY: help run build install release image clients test repeat soak race verify generate protos events lint checker architecture vulncheck sbom bench screenshots fuzz clean
 
 help: ## list the targets
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 14
@@ -43,6 +43,9 @@ release: ## write dist/: archives for linux amd64 and arm64, the list of parts, 
 image: ## build the image reckon
 	docker build -f docs/deploy/Dockerfile --build-arg REVISION=$(REVISION) -t reckon -t reckon:$(REVISION) .
 
+clients: ## write dist/clients: Python and TypeScript clients, generated, with the check of receipts
+	clients/generate.sh dist/clients
+
 # The packages that take longest are begun first. Tests wait more than they compute: more of them run at once than there are processors.
 test: ## run every test, with the real engine, node and databases
 	$(TESTS) -count=1 -p 4 -parallel 4 -timeout 30m ./test/e2e ./test/processes ./cmd/reckon ./... # -count=1: the cache does not see the binaries that tests build
@@ -59,7 +62,7 @@ repeat: ## the packages that changed since SINCE, TIMES times in a row; none is 
 	  $(TESTS) -count=$(TIMES) -parallel 4 -timeout 60m $$package || exit 1; done
 
 # The tests that take their size from test/sweep: written by go test ./test -run TestSweepsPage -update
-SOAK = TestAYearOfSubscriptions|TestAerNoise|TestAgreesOnMutants|TestBattery|TestBlindSearchesVerifyNothing|TestBuiltIsTrue|TestBurstRowsAreTheDerivation|TestBurstsOfTheLog|TestChangesThatMeanNothingAreAccepted|TestChaos|TestClasses|TestEstimateBoundsResidentMemory|TestEventStoreClients|TestEventStoreGoSuite|TestEveryChangeOfADerivedFieldIsRefused|TestEveryProgramHeadHasPairs|TestEveryProofHasNearMisses|TestEveryRuleHasPairs|TestForms|TestGenerated|TestGeneratedClients|TestHistoryHunter|TestHuntedEnvironmentsHaveNoHistory|TestHunterFindsNoFalse|TestIndependent|TestIntegrals|TestJobsSurviveKilledRunners|TestKilledRebuild|TestLargeAndSmallCircuits|TestLargeMessagesOfManyShareTheMemory|TestLeanCheckStaysWithinItsMemory|TestLinters|TestMCPClients|TestMCPConformance|TestManyUploadsAtOnce|TestMutantsOfRealExportsShowWhatTheyMean|TestNanodaAgrees|TestNearLevelsCompareAsTheirValues|TestNearMissesAreNotRecognised|TestNothingAcknowledgedIsLost|TestNothingIsLeftBehind|TestOAuthProbe|TestPlainKernelAgreesOnClaims|TestPlainKernelAgreesOnGeneratedEnvironments|TestPlantedFaultsAreFound|TestPrograms|TestProgramsAgainstEngine|TestProofs|TestQiskitPrograms|TestReadingOfSentences|TestResultJSON|TestSchemathesis|TestStateForNumPy|TestStranger|TestTheWindowCutsNoBurst|TestUnknownFunctionsInProgramsGiveNoVerdict|TestUpgradeUnderLoad|TestWalkOfProjections|TestWhatCallersAreTold
+SOAK = TestAYearOfSubscriptions|TestAerNoise|TestAgreesOnMutants|TestBattery|TestBlindSearchesVerifyNothing|TestBuiltIsTrue|TestBurstRowsAreTheDerivation|TestBurstsOfTheLog|TestChangesThatMeanNothingAreAccepted|TestChaos|TestClasses|TestEstimateBoundsResidentMemory|TestEventStoreClients|TestEventStoreGoSuite|TestEveryChangeOfADerivedFieldIsRefused|TestEveryProgramHeadHasPairs|TestEveryProofHasNearMisses|TestEveryRuleHasPairs|TestForms|TestGenerated|TestGeneratedClients|TestHistoryHunter|TestHuntedEnvironmentsHaveNoHistory|TestHunterFindsNoFalse|TestIndependent|TestIntegrals|TestJobsSurviveKilledRunners|TestKilledRebuild|TestLargeAndSmallCircuits|TestLargeMessagesOfManyShareTheMemory|TestLeanCheckStaysWithinItsMemory|TestLinters|TestMCPClients|TestMCPConformance|TestManyUploadsAtOnce|TestMutantsOfRealExportsShowWhatTheyMean|TestNanodaAgrees|TestNearLevelsCompareAsTheirValues|TestNearMissesAreNotRecognised|TestNothingAcknowledgedIsLost|TestNothingIsLeftBehind|TestOAuthProbe|TestOfficialClients|TestPlainKernelAgreesOnClaims|TestPlainKernelAgreesOnGeneratedEnvironments|TestPlantedFaultsAreFound|TestPrograms|TestProgramsAgainstEngine|TestProofs|TestQiskitPrograms|TestReadingOfSentences|TestResultJSON|TestSchemathesis|TestStateForNumPy|TestStranger|TestTheWindowCutsNoBurst|TestUnknownFunctionsInProgramsGiveNoVerdict|TestUpgradeUnderLoad|TestWalkOfProjections|TestWhatCallersAreTold
 SOAKED = ./cmd/reckon ./domain/circuit ./domain/lean/internal/attack ./domain/lean/kernel ./domain/lean/plain ./eventstore/node ./projections ./runners/engine ./test ./test/answers ./test/billing ./test/clients ./test/e2e ./test/processes ./test/reference ./test/verification
 # end of sweeps
 
