@@ -6,16 +6,45 @@ GOLANGCI := github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.15.0
 # Prints a line for each package and, at the end, every failure and every skipped test with what it lacks.
 TESTS := $(GO) run gotest.tools/gotestsum@v1.13.0 --format pkgname-and-test-fails --
 
-.PHONY: help run build test repeat soak race verify generate protos events lint checker architecture vulncheck sbom bench screenshots fuzz clean
+# What a binary says it was built from. The image and archives of a source without a repository are given REVISION=….
+REVISION ?= $(shell git rev-parse --short=12 HEAD 2>/dev/null && git status --porcelain | grep -q . && echo +changes)
+override REVISION := $(subst $() ,,$(REVISION))
+STAMP = -ldflags "-s -w -X main.revision=$(REVISION)"
+
+.PHONY: help run build install release image clients test repeat soak race verify generate protos events lint checker architecture vulncheck sbom bench screenshots fuzz clean
 
 help: ## list the targets
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 14
 
-run: ## run the service with everything embedded
-	$(GO) run ./cmd/reckon serve
+run: build ## run the service with everything embedded
+	./reckon serve
 
 build: ## build the binary ./reckon
-	$(GO) build -o reckon ./cmd/reckon
+	$(GO) build $(STAMP) -o reckon ./cmd/reckon
+
+install: ## put the command reckon where Go keeps its commands
+	$(GO) install $(STAMP) ./cmd/reckon
+
+# The same revision gives the same archives, on any machine with this version of Go.
+release: ## write dist/: archives for linux amd64 and arm64, the list of parts, checksums, and the image where a builder is there
+	@case "$(REVISION)" in ''|*+changes) echo "a release is made of a commit, and there are changes: git status"; exit 1;; esac
+	rm -rf dist && mkdir dist
+	@set -e; for arch in amd64 arm64; do \
+	  name=reckon-$(REVISION)-linux-$$arch; mkdir dist/$$name; \
+	  GOOS=linux GOARCH=$$arch CGO_ENABLED=0 $(GO) build -trimpath -buildvcs=false $(STAMP) -o dist/$$name/reckon ./cmd/reckon; \
+	  cp LICENSE NOTICE CHANGELOG.md cmd/reckon/third_party_licences.txt docs/verify.py dist/$$name; \
+	  tar -C dist --sort=name --mtime=@$$(git show -s --format=%ct) --owner=0 --group=0 --numeric-owner --mode=u+rw,go+r-w -cf - $$name | gzip -9n >dist/$$name.tar.gz; \
+	  rm -r dist/$$name; done
+	$(GO) run ./internal/supplychain sbom dist/reckon-$(REVISION).cdx.json
+	@if docker info >/dev/null 2>&1; then $(MAKE) --no-print-directory image && docker save reckon:$(REVISION) | gzip -9n >dist/reckon-$(REVISION)-image.tar.gz; \
+	  else echo "no image: docker has no engine here"; fi
+	cd dist && sha256sum * >SHA256SUMS && cat SHA256SUMS
+
+image: ## build the image reckon
+	docker build -f docs/deploy/Dockerfile --build-arg REVISION=$(REVISION) -t reckon -t reckon:$(REVISION) .
+
+clients: ## write dist/clients: Python and TypeScript clients, generated, with the check of receipts
+	clients/generate.sh dist/clients
 
 # The packages that take longest are begun first. Tests wait more than they compute: more of them run at once than there are processors.
 test: ## run every test, with the real engine, node and databases
@@ -33,7 +62,7 @@ repeat: ## the packages that changed since SINCE, TIMES times in a row; none is 
 	  $(TESTS) -count=$(TIMES) -parallel 4 -timeout 60m $$package || exit 1; done
 
 # The tests that take their size from test/sweep: written by go test ./test -run TestSweepsPage -update
-SOAK = TestAYearOfSubscriptions|TestAerNoise|TestAgreesOnMutants|TestBattery|TestBlindSearchesVerifyNothing|TestBuiltIsTrue|TestBurstRowsAreTheDerivation|TestBurstsOfTheLog|TestChangesThatMeanNothingAreAccepted|TestChaos|TestClasses|TestEstimateBoundsResidentMemory|TestEventStoreClients|TestEventStoreGoSuite|TestEveryChangeOfADerivedFieldIsRefused|TestEveryProgramHeadHasPairs|TestEveryProofHasNearMisses|TestEveryRuleHasPairs|TestForms|TestGenerated|TestGeneratedClients|TestHistoryHunter|TestHuntedEnvironmentsHaveNoHistory|TestHunterFindsNoFalse|TestIndependent|TestIntegrals|TestJobsSurviveKilledRunners|TestKilledRebuild|TestLargeAndSmallCircuits|TestLargeMessagesOfManyShareTheMemory|TestLeanCheckStaysWithinItsMemory|TestLinters|TestMCPClients|TestMCPConformance|TestManyUploadsAtOnce|TestMutantsOfRealExportsShowWhatTheyMean|TestNanodaAgrees|TestNearLevelsCompareAsTheirValues|TestNearMissesAreNotRecognised|TestNothingAcknowledgedIsLost|TestNothingIsLeftBehind|TestOAuthProbe|TestPlainKernelAgreesOnClaims|TestPlainKernelAgreesOnGeneratedEnvironments|TestPlantedFaultsAreFound|TestPrograms|TestProgramsAgainstEngine|TestProofs|TestQiskitPrograms|TestReadingOfSentences|TestResultJSON|TestSchemathesis|TestStateForNumPy|TestStranger|TestTheWindowCutsNoBurst|TestUnknownFunctionsInProgramsGiveNoVerdict|TestUpgradeUnderLoad|TestWalkOfProjections|TestWhatCallersAreTold
+SOAK = TestAYearOfSubscriptions|TestAerNoise|TestAgreesOnMutants|TestBattery|TestBlindSearchesVerifyNothing|TestBuiltIsTrue|TestBurstRowsAreTheDerivation|TestBurstsOfTheLog|TestChangesThatMeanNothingAreAccepted|TestChaos|TestClasses|TestEstimateBoundsResidentMemory|TestEventStoreClients|TestEventStoreGoSuite|TestEveryChangeOfADerivedFieldIsRefused|TestEveryProgramHeadHasPairs|TestEveryProofHasNearMisses|TestEveryRuleHasPairs|TestForms|TestGenerated|TestGeneratedClients|TestHistoryHunter|TestHuntedEnvironmentsHaveNoHistory|TestHunterFindsNoFalse|TestIndependent|TestIntegrals|TestJobsSurviveKilledRunners|TestKilledRebuild|TestLargeAndSmallCircuits|TestLargeMessagesOfManyShareTheMemory|TestLeanCheckStaysWithinItsMemory|TestLinters|TestMCPClients|TestMCPConformance|TestManyUploadsAtOnce|TestMutantsOfRealExportsShowWhatTheyMean|TestNanodaAgrees|TestNearLevelsCompareAsTheirValues|TestNearMissesAreNotRecognised|TestNothingAcknowledgedIsLost|TestNothingIsLeftBehind|TestOAuthProbe|TestOfficialClients|TestPlainKernelAgreesOnClaims|TestPlainKernelAgreesOnGeneratedEnvironments|TestPlantedFaultsAreFound|TestPrograms|TestProgramsAgainstEngine|TestProofs|TestQiskitPrograms|TestReadingOfSentences|TestResultJSON|TestSchemathesis|TestStateForNumPy|TestStranger|TestTheWindowCutsNoBurst|TestUnknownFunctionsInProgramsGiveNoVerdict|TestUpgradeUnderLoad|TestWalkOfProjections|TestWhatCallersAreTold
 SOAKED = ./cmd/reckon ./domain/circuit ./domain/lean/internal/attack ./domain/lean/kernel ./domain/lean/plain ./eventstore/node ./projections ./runners/engine ./test ./test/answers ./test/billing ./test/clients ./test/e2e ./test/processes ./test/reference ./test/verification
 # end of sweeps
 
@@ -102,4 +131,4 @@ fuzz: ## every fuzz target for FUZZTIME (default 60s each; 1000x is a thousand i
 	    echo "$$p $$f"; $(GO) test -run '^$$' -fuzz "^$$f$$" -fuzztime $${FUZZTIME:-60s} $$p </dev/null || exit 1; done || exit 1; done
 
 clean: ## remove what was built; data folders stay
-	rm -f reckon reckon.cdx.json
+	rm -rf reckon reckon.cdx.json dist

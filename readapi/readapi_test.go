@@ -155,6 +155,9 @@ func TestIdsThatAreNone(t *testing.T) {
 		}
 	}
 	u.Do(t, http.MethodGet, "/api/receipts/9007199254740991", "").Want(t, httpkit.NoSuchRun)
+	for _, one := range []string{"/api/receipts/%31001", "/api/receipts/100%31", "/%61pi/%72eceipts/1001"} { // percent-encoded, it is the same address (RFC 3986 §2.3)
+		u.Do(t, http.MethodGet, one, "").Want(t, httpkit.NoSuchRun)
+	}
 	u.Do(t, http.MethodGet, "/api/receipts/../history", "").Want(t, httpkit.NoSuchRoute)
 }
 

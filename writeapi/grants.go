@@ -17,7 +17,7 @@ import (
 
 // NewOAuth returns the authorization server over the log and the identity tables.
 func NewOAuth(store commands.Store, people *identity.Store, clock commands.Clock, build string) *oauth.Provider {
-	return oauth.New(people, grants{store: store, clock: clock, build: build}, clock.Now)
+	return oauth.New(people, grants{store: store, clock: clock, build: build}, clock.Now, oauth.NewDocumentClient())
 }
 
 // grants is oauth.Grants over the log.

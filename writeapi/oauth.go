@@ -131,7 +131,7 @@ func (s Services) authorizePage(w http.ResponseWriter, r *http.Request) {
 	ctx, cancel := context.WithTimeout(r.Context(), pageLimit)
 	defer cancel()
 	r = r.WithContext(ctx)
-	asked, err := s.OAuth.Authorize(ctx, httpkit.RequestOf(ctx).Base, r.URL.RawQuery)
+	asked, err := s.OAuth.Authorize(ctx, httpkit.RequestOf(ctx).Base, httpkit.RequestOf(ctx).Address, r.URL.RawQuery)
 	if err != nil {
 		s.answerAuthorizeError(w, r, err)
 		return
@@ -155,7 +155,7 @@ func (s Services) authorizeForm(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	query := form.Get("request")
-	asked, err := s.OAuth.Authorize(ctx, httpkit.RequestOf(ctx).Base, query)
+	asked, err := s.OAuth.Authorize(ctx, httpkit.RequestOf(ctx).Base, httpkit.RequestOf(ctx).Address, query)
 	if err != nil {
 		s.answerAuthorizeError(w, r, err)
 		return

@@ -24,9 +24,17 @@ func pagePolicy(to *url.URL) string {
 	sum := sha256.Sum256([]byte(pageStyle))
 	policy := "default-src 'none'; style-src 'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'; frame-ancestors 'none'; base-uri 'none'; form-action 'self'"
 	if to != nil {
-		policy += " " + to.Scheme + "://" + to.Host
+		policy += " " + origin(to)
 	}
 	return policy
+}
+
+// origin is where an address leads, as policies and people are told: of an app's own scheme nothing but the scheme says that.
+func origin(to *url.URL) string {
+	if to.Scheme == "https" || to.Scheme == "http" {
+		return to.Scheme + "://" + to.Host
+	}
+	return to.Scheme + ":"
 }
 
 // consent is what the page of an authorization shows.
@@ -34,8 +42,10 @@ type consent struct {
 	Style    template.CSS
 	Action   string
 	Client   string
+	Vouches  string // host whose document describes it; empty: it registered itself
 	Host     string // where the browser goes afterwards
 	Local    bool   // that is this person's own machine
+	App      bool   // that is whichever app has claimed the scheme on this device
 	Scopes   []scope.Scope
 	Resource string
 	Request  string
@@ -47,8 +57,11 @@ type consent struct {
 
 func (s Services) showConsent(w http.ResponseWriter, asked *oauth.Authorization, query string, who *person, note string, status int) {
 	page := consent{
-		Style: pageStyle, Action: oauth.AuthorizePath, Client: asked.Client.Name, Host: asked.RedirectURI.Host, Scopes: asked.Scopes.Scopes(), Request: query, Note: note,
+		Style: pageStyle, Action: oauth.AuthorizePath, Client: asked.Client.Name, Vouches: asked.Vouches, Host: asked.RedirectURI.Host, Scopes: asked.Scopes.Scopes(), Request: query, Note: note,
 		Local: asked.RedirectURI.Scheme == "http", Resource: "your account's API",
+	}
+	if asked.RedirectURI.Scheme != "https" && !page.Local {
+		page.App, page.Host = true, origin(asked.RedirectURI)
 	}
 	if asked.Resource == access.MCP {
 		page.Resource = "the MCP endpoint, as you"
@@ -76,6 +89,7 @@ func show(w http.ResponseWriter, page *template.Template, data any, to *url.URL,
 	header.Set("Content-Security-Policy", pagePolicy(to))
 	header.Set("Referrer-Policy", "same-origin") // with no-referrer browsers send the form with Origin: null
 	header.Set("X-Frame-Options", "DENY")
+	header.Set("Cross-Origin-Opener-Policy", "unsafe-none") // an app that opened the page in a window waits there for the answer
 	w.WriteHeader(status)
 	_, _ = w.Write(body.Bytes()) // an error: the browser has gone
 }
@@ -88,8 +102,8 @@ const oauthHead = `<!doctype html>
 var consentPage = template.Must(template.New("consent").Parse(oauthHead + `<title>Connect an app to Reckon</title></head><body><main>
 <h1>Connect an app</h1>
 {{with .Note}}<p class="note" role="alert">{{.}}</p>{{end}}
-<p>An app that calls itself <strong>{{.Client}}</strong> wants to use {{.Resource}}. Anybody can give an app any name: go on only if you have just started this yourself.</p>
-<p>Afterwards you are sent to <code>{{.Host}}</code>{{if .Local}}, a program on your own computer{{end}}.</p>
+<p>An app that calls itself <strong>{{.Client}}</strong>{{with .Vouches}} and is of <strong>{{.}}</strong>{{end}} wants to use {{.Resource}}. Anybody can give an app any name: go on only if you have just started this yourself.</p>
+<p>Afterwards you are sent to <code>{{.Host}}</code>{{if .Local}}, a program on your own computer{{end}}{{if .App}}, the app on this device that opens such addresses{{end}}.</p>
 <p>It may</p>
 <ul>{{range .Scopes}}<li>{{.Means}} <small>(<code>{{.}}</code>)</small></li>{{end}}</ul>
 <p>It cannot see your password, your plan's invoices or your API tokens. You can disconnect it at any time.</p>

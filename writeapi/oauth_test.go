@@ -454,7 +454,7 @@ func TestRegisterClients(t *testing.T) {
 	refused := 0
 	for _, address := range []string{
 		"", "x", "http://app.example/cb", "javascript:alert(1)", "data:text/html,x", "https:app.example", "https:///cb", "//app.example/cb", "https://u:p@app.example/cb", "https://app.example/cb#f",
-		"https://app.example/c b", "https://app.example\\@evil.example/", "https://*.example/cb", "http://127.0.0.1.evil.example/", "http://localhost.evil.example/", "myapp://cb", "https://app.example:99999999/",
+		"https://app.example/c b", "https://app.example\\@evil.example/", "https://*.example/cb", "http://127.0.0.1.evil.example/", "http://localhost.evil.example/", "javascript://cb", "https://app.example:99999999/",
 		"https://a;script-src/", "HTTPS://app.example/", "https://app.example/\u00e9", "https://app.example/" + strings.Repeat("x", 500), "http://[::2]/cb",
 	} {
 		s.Clock.Pass(time.Hour)
@@ -506,7 +506,7 @@ func TestOAuthMetadata(t *testing.T) {
 		}
 	}
 	challenge := s.Do(t, http.MethodGet, "/api/history", "").Header.Get("WWW-Authenticate")
-	if want := fmt.Sprintf(`Bearer resource_metadata="%s/.well-known/oauth-protected-resource"`, s.URL); challenge != want {
+	if want := fmt.Sprintf(`Bearer resource_metadata="%s/.well-known/oauth-protected-resource", scope="history:read"`, s.URL); challenge != want {
 		t.Errorf("%s, want %s", challenge, want)
 	}
 	public := apitest.Start(t, apitest.Options{PublicURL: "https://reckon.example"})

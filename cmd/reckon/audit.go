@@ -202,7 +202,7 @@ func checkStates(r auditor.Report, a asked) []checkState {
 	unread := ""
 	for _, f := range r.Findings {
 		if f.Kind == audit.KindUnreadable || f.Kind == audit.KindExport {
-			unread = fmt.Sprintf("everything from position %d on, which cannot be read", f.Position)
+			unread = unreadPart(r, f.Position)
 		}
 	}
 	var states []checkState
@@ -221,6 +221,15 @@ func checkStates(r auditor.Report, a asked) []checkState {
 		states = append(states, s)
 	}
 	return states
+}
+
+// unreadPart is what of a log was not judged. The events just before the damage are not judged either: they stand in a record with it, or
+// their command's last event is lost.
+func unreadPart(r auditor.Report, damagedAt uint64) string {
+	if r.Counts.Events == 0 {
+		return fmt.Sprintf("all events: none could be read, the log is damaged at position %d", damagedAt)
+	}
+	return fmt.Sprintf("what follows position %d: it was not read, the log is damaged at position %d", r.Position, damagedAt)
 }
 
 // unless is why something was not done; empty if it was.

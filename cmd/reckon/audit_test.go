@@ -170,9 +170,15 @@ func TestPrintAudit(t *testing.T) {
 // TestPrintAuditOfADamagedLog: no check is said to agree further than the log could be read.
 func TestPrintAuditOfADamagedLog(t *testing.T) {
 	t.Parallel()
-	for _, state := range checkStates(auditor.Report{Chained: true, ReadModels: true, Tables: true, Findings: []audit.Finding{audit.Complete(audit.CheckChain, audit.KindExport, audit.Finding{Revision: -1, Position: 9}, "a", "b")}}, asked{blobs: true}) {
-		if state.State == "agrees" || state.State == "partly" && !strings.Contains(state.Why, "from position 9 on") {
-			t.Errorf("%+v", state)
+	damaged := auditor.Report{Chained: true, ReadModels: true, Tables: true, Findings: []audit.Finding{audit.Complete(audit.CheckChain, audit.KindExport, audit.Finding{Revision: -1, Position: 9}, "a", "b")}}
+	for events, want := range map[int64]string{0: "agrees, but for all events: none could be read, the log is damaged at position 9", 3: "agrees, but for what follows position 5: it was not read, the log is damaged at position 9"} {
+		if damaged.Counts.Events = events; events > 0 {
+			damaged.Position = 5
+		}
+		for _, state := range checkStates(damaged, asked{blobs: true}) {
+			if state.State == "agrees" || state.State == "partly" && state.String() != want {
+				t.Errorf("%s: %s", state.Name, state)
+			}
 		}
 	}
 }

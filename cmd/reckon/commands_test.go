@@ -132,6 +132,28 @@ func reckon(t *testing.T, stdin string, environment []string, arguments ...strin
 
 // TestExitStatuses: 0 is fine, 1 found something wrong, 2 could not run; what
 // is wrong is said on standard error and names the mistake.
+// TestUsage: help shows the options of what a command does without a further word, and an error of usage names the help that lists what was meant.
+func TestUsage(t *testing.T) {
+	t.Parallel()
+	help, err := reckonCommand(t, nil, "audit", "--help").Output()
+	if err != nil || !bytes.Contains(help, []byte("--reverify-from")) || !bytes.Contains(help, []byte("reckon audit usage")) {
+		t.Errorf("%v\n%s", err, help)
+	}
+	for _, c := range [][]string{{"audit", "--nonsense"}, {"audit", "usage", "--nonsense"}, {"node", "verify", "--nonsense"}, {"verify"}, {"lean", "check", "x"}, {"serve", "x"}} {
+		failed := reckonCommand(t, nil, c...)
+		said, _ := failed.CombinedOutput() // its status is below
+		var words []string
+		for _, word := range c {
+			if word != "x" && word != "--nonsense" {
+				words = append(words, word)
+			}
+		}
+		if want := "Try `reckon " + strings.Join(words, " ") + " --help`.\n"; failed.ProcessState.ExitCode() != 2 || !strings.HasSuffix(string(said), want) {
+			t.Errorf("%v: %d\n%s", c, failed.ProcessState.ExitCode(), said)
+		}
+	}
+}
+
 func TestExitStatuses(t *testing.T) {
 	t.Parallel()
 	data := t.TempDir()

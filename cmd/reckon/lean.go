@@ -202,7 +202,11 @@ func printLeanReport(w io.Writer, r *check.Report, brief bool) error {
 	var out strings.Builder
 	fmt.Fprintf(&out, "%s (kernel: %s), %d declarations checked in %d ms\n", r.Verdict, r.Kernel, r.DeclarationsChecked, r.ElapsedMS)
 	if f := r.Refusal; f != nil {
-		fmt.Fprintf(&out, "%s:%d: %s: %s: %s\n", f.File, f.Line, f.Declaration, f.Class, f.Message)
+		place := f.File
+		if f.Line > 0 {
+			place += fmt.Sprintf(":%d", f.Line)
+		}
+		fmt.Fprintf(&out, "%s: %s: %s: %s\n", place, f.Declaration, f.Class, f.Message)
 	}
 	if !brief {
 		for _, d := range r.Declarations {

@@ -59,6 +59,7 @@ func run(args []string) int {
 		kong.Vars{"version": buildRevision()},
 		kong.Description("A computation service whose answers can be checked."),
 		kong.UsageOnError(),
+		kong.Help(printHelp),
 		kong.Exit(func(status int) { os.Exit(status) }),
 	)
 	parser, err := kong.New(&line, options...)
@@ -72,7 +73,7 @@ func run(args []string) int {
 		if len(args) > 0 && args[0] == "try" && strings.Contains(err.Error(), "unknown flag") {
 			fmt.Fprintln(os.Stderr, "An expression that begins with - comes after --: reckon try -- '-x^2'.")
 		}
-		fmt.Fprintln(os.Stderr, "Try `reckon --help`.")
+		fmt.Fprintf(os.Stderr, "Try `%s --help`.\n", commandOf(err))
 		return 2
 	}
 	err = command.Run()
@@ -89,6 +90,36 @@ func run(args []string) int {
 	return 2
 }
 
+// commandOf is the command, as it is typed, that a usage error is of.
+func commandOf(err error) string {
+	if usage, ok := errors.AsType[*kong.ParseError](err); ok && usage.Context != nil {
+		if selected := usage.Context.Selected(); selected != nil {
+			return selected.FullPath()
+		}
+	}
+	return "reckon"
+}
+
+// printHelp prints the help of a command. Of one that stands for another when no word follows it, that is the help of the other, and the words that
+// may follow.
+func printHelp(options kong.HelpOptions, ctx *kong.Context) error {
+	selected := ctx.Selected()
+	if selected == nil || selected.DefaultCmd == nil {
+		return kong.DefaultHelpPrinter(options, ctx)
+	}
+	ctx.Path = append(ctx.Path, &kong.Path{Parent: selected, Command: selected.DefaultCmd})
+	if err := kong.DefaultHelpPrinter(options, ctx); err != nil {
+		return err
+	}
+	_, err := fmt.Fprintf(ctx.Stdout, "\n`%s` without a word is `%s`. Others:\n", selected.FullPath(), selected.DefaultCmd.FullPath())
+	for _, child := range selected.Children {
+		if child != selected.DefaultCmd && !child.Hidden && err == nil {
+			_, err = fmt.Fprintf(ctx.Stdout, "  %s  %s\n", child.FullPath(), child.Help)
+		}
+	}
+	return err
+}
+
 type versionCmd struct{}
 
 // Run prints the revision.
@@ -97,11 +128,20 @@ func (versionCmd) Run() error {
 	return nil
 }
 
-// buildRevision is the revision this binary was built from, as events and /healthz give it.
+// revision is the revision that a build states: -ldflags "-X main.revision=…", as make build and the image do.
+var revision string
+
+// unstamped is the revision of a binary whose build stated none and had no repository to ask, as with go run.
+const unstamped = "dev"
+
+// buildRevision is the revision this binary was built from, as events, certificates and /healthz give it.
 func buildRevision() string {
+	if revision != "" {
+		return revision
+	}
 	info, ok := debug.ReadBuildInfo()
 	if !ok {
-		return "unknown"
+		return unstamped
 	}
 	revision, modified := "", ""
 	for _, s := range info.Settings {
@@ -113,7 +153,7 @@ func buildRevision() string {
 		}
 	}
 	if revision == "" {
-		return "dev"
+		return unstamped
 	}
 	return revision[:min(12, len(revision))] + modified
 }

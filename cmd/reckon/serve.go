@@ -31,6 +31,9 @@ func (c *serveCmd) Run() error {
 		return err
 	}
 	logger = slog.New(tracing.LogHandler(telemetry.LimitOutages(logger.Handler(), isOutage)))
+	if buildRevision() == unstamped {
+		logger.Warn("this binary does not know its revision: events, certificates and the transparency log will say dev for ever; for more than a trial build it with make build", "build", unstamped)
+	}
 	ctx, stop := untilSignal()
 	defer stop()
 	whole, err := c.Complete()

@@ -24,17 +24,17 @@ func (p Position) Less(q Position) bool {
 // Metadata is the metadata of an event. $correlationId and $causationId
 // are the store's own keys.
 type Metadata struct {
-	Correlation string    `json:"$correlationId,omitempty"`
-	Causation   string    `json:"$causationId,omitempty"`
-	Version     int       `json:"v"`
-	At          time.Time `json:"at"`                    // UTC, milliseconds; rows take their times from here
-	Account     string    `json:"account,omitempty"`     // whose stream this is about
-	Actor       string    `json:"actor,omitempty"`       // session:<sign-in id> (session in older events and where nobody is signed in yet), token:<id>, oauth:<client>, reaction:<name>, operator, runner:<id>, payments:<provider>, signer:transparency
-	Requester   string    `json:"requester,omitempty"`   // of a reaction: the actor whose request it finishes; empty: Actor asked himself, or an older event
-	Source      Source    `json:"source,omitempty"`      // where the command came from; empty: an operator or a process of the service
-	Agent       string    `json:"agent,omitempty"`       // client name as it introduced itself
-	Traceparent string    `json:"traceparent,omitempty"` // W3C trace context: the span that appended it, or the client's where none was recorded
-	Build       string    `json:"build,omitempty"`       // revision of the binary that wrote it
+	Correlation string    `json:"$correlationId,omitempty" doc:"Id of the command that all this began with"`
+	Causation   string    `json:"$causationId,omitempty" doc:"Id of the event, or of the command, that it was written because of"`
+	Version     int       `json:"v" unit:"version" doc:"Version of the event's type in which it was written"`
+	At          time.Time `json:"at" format:"date-time" doc:"When the command was given; rows of read models take their times from here"`
+	Account     string    `json:"account,omitempty" doc:"The account that it is about; absent: of none"`
+	Actor       string    `json:"actor,omitempty" doc:"Who did it: session:ID of a browser's sign-in (session alone in older events and where nobody is signed in yet), token:ID of an API token, oauth:CLIENT of an app, operator, or a part of the service (reaction:NAME, runner:ID, payments:PROVIDER, signer:transparency)"`
+	Requester   string    `json:"requester,omitempty" doc:"Of a reaction: the actor whose request it finishes; absent: the actor asked itself, or an older event"`
+	Source      Source    `json:"source,omitempty" doc:"Where the command came from: web, a request to the HTTP API; mcp, a call of an MCP tool; job, a job that a runner computed; absent: an operator or a process of the service"`
+	Agent       string    `json:"agent,omitempty" doc:"Name of the client as it introduced itself: User-Agent, or an MCP client's name and version"`
+	Traceparent string    `json:"traceparent,omitempty" doc:"W3C trace context: the span that appended it, or the client's where none was recorded"`
+	Build       string    `json:"build,omitempty" doc:"Revision of the binary that wrote it, as reckon version prints it"`
 }
 
 // Source is where a command came from.

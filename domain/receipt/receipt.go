@@ -17,8 +17,8 @@ import (
 
 // Record is the content of a run's receipt. Integers and strings only.
 type Record struct {
-	V            int           `json:"v" doc:"Version of this record: 1"`
-	RunID        int64         `json:"run_id" minimum:"1" maximum:"9007199254740991" doc:"Id of the run: an integer from 1"`
+	V            int           `json:"v" unit:"version" doc:"Version of this record: 1"`
+	RunID        int64         `json:"run_id" minimum:"1" maximum:"9007199254740991" unit:"run id" doc:"Id of the run: an integer from 1"`
 	Account      string        `json:"account" format:"uuid" doc:"Id of the account"`
 	Expression   string        `json:"expression" doc:"Source text, exactly as submitted"`
 	Answer       string        `json:"answer" doc:"The answer as rendered for people"`

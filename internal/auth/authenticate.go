@@ -293,6 +293,9 @@ func refusal(s token.State) string {
 // unauthorized returns a 401 with the WWW-Authenticate header of RFC 6750 §3.
 func (a *Authenticator) unauthorized(ctx context.Context, rule access.Rule, kind httpkit.Kind, detail string) error {
 	challenge := a.challenge(ctx, rule)
+	if rule.Scope != "" { // what a client is to ask for (RFC 6750 §3)
+		challenge += `, scope="` + string(rule.Scope) + `"`
+	}
 	if kind.Code == httpkit.InvalidToken.Code {
 		challenge += `, error="invalid_token"`
 	}

@@ -119,6 +119,9 @@ func TestAuthenticate(t *testing.T) {
 			t.Errorf("%s: %s, want %q", name, problem.Code, c.code)
 		case problem != nil && problem.Status == http.StatusUnauthorized:
 			want := `Bearer resource_metadata="https://reckon.example/.well-known/oauth-protected-resource"`
+			if c.rule.Scope != "" {
+				want += `, scope="` + string(c.rule.Scope) + `"`
+			}
 			if c.code == "invalid_token" {
 				want += `, error="invalid_token"`
 			}

@@ -1,8 +1,10 @@
 package httpkit
 
 import (
+	"encoding/hex"
 	"net/http"
 	"net/url"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -164,6 +166,21 @@ func (a *adapter) refuse(w http.ResponseWriter, r bunrouter.Request) error {
 	}
 	a.api.WriteProblem(w, r.Request, MethodRefused.Problem("%s is not served here; allowed: %s", printable(r.Method, 20), strings.Join(allowed, ", ")))
 	return nil
+}
+
+// needlessEscapes are those of letters, digits, hyphens, underscores and tildes.
+var needlessEscapes = regexp.MustCompile(`%(?:3[0-9]|[46][1-9A-Fa-f]|[57][0-9Aa]|2[Dd]|5[Ff]|7[Ee])`)
+
+// withoutNeedlessEscapes is an escaped path in which what needs no escape has none: the same address (RFC 3986 §6.2.2.2). Escaped dots stay,
+// so that none becomes a segment . or .. that was not written.
+func withoutNeedlessEscapes(path string) string {
+	return needlessEscapes.ReplaceAllStringFunc(path, func(escape string) string {
+		code, err := hex.DecodeString(escape[1:])
+		if err != nil {
+			return escape
+		}
+		return string(code)
+	})
 }
 
 // decodedContext hands out path parameters decoded exactly once: bunrouter

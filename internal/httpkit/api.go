@@ -193,6 +193,7 @@ func (a *API) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	answer := &answerWriter{ResponseWriter: w}
 	ctx, span := a.beginSpan(r, &described)
 	r = r.Clone(database.OfRequest(context.WithValue(ctx, requestKey{}, described)))
+	r.URL.RawPath = withoutNeedlessEscapes(r.URL.RawPath)
 
 	header := answer.Header()
 	header.Set("X-Request-Id", described.ID)

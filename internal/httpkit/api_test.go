@@ -462,7 +462,7 @@ func TestHeadersOfEveryAnswer(t *testing.T) {
 	server := serve(t, httpkit.Settings{})
 	for _, path := range []string{"/items/a", "/nothing", "/fail/panic", "/items/%ff"} {
 		h := ask(t, server, http.MethodGet, path, "", "X-Request-Id", "my-id.1").header
-		if h.Get("X-Request-Id") != "my-id.1" || h.Get("API-Version") != httpkit.Version || h.Get("Cache-Control") != "no-store" || h.Get("X-Content-Type-Options") != "nosniff" ||
+		if h.Get("X-Request-Id") != "my-id.1" || h.Get("API-Version") != httpkit.Version || h.Get("Cache-Control") != "no-store" || h.Get("X-Content-Type-Options") != "nosniff" || h.Get("Cross-Origin-Opener-Policy") != "same-origin" ||
 			h.Get("Referrer-Policy") != "no-referrer" || h.Get("Content-Security-Policy") != "default-src 'none'; frame-ancestors 'none'" || h.Get("Access-Control-Allow-Origin") != "" {
 			t.Errorf("%s: %v", path, h)
 		}

@@ -195,6 +195,7 @@ func (g guard) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 
 func setSecurity(header http.Header) {
 	header.Set("X-Content-Type-Options", "nosniff")
+	header.Set("Cross-Origin-Opener-Policy", "same-origin") // a page that opened one of ours has no handle of it
 	header.Set("Referrer-Policy", "no-referrer")
 	header.Set("Content-Security-Policy", "default-src 'none'; frame-ancestors 'none'") // pages and plots say their own
 }

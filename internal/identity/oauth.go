@@ -17,9 +17,9 @@ import (
 	"reckon/internal/ratelimit"
 )
 
-// OAuthClient is a client that registered itself (RFC 7591). It is public: it has no secret.
+// OAuthClient is a client that registered itself (RFC 7591), or that a document describes. It is public: it has no secret.
 type OAuthClient struct {
-	ID           string // UUID
+	ID           string // UUID; of a document: made of its address
 	Name         string // its own name for itself; anybody may claim any
 	RedirectURIs []string
 	Scopes       scope.Set // the most that it may be granted
@@ -148,11 +148,10 @@ func (s *Store) CountClientRegistration(ctx context.Context, address string) (ra
 // AddOAuthClient keeps a client. Every clientSweepEvery-th time it drops the oldest of those above maxUnapprovedClients that nobody has
 // approved: done each time, that made a registration cost as much as there are clients, and kept everybody else from writing.
 func (s *Store) AddOAuthClient(ctx context.Context, c OAuthClient) error {
-	uris, err := json.Marshal(c.RedirectURIs)
+	row, err := s.rowOf(c)
 	if err != nil {
-		return fmt.Errorf("identity: client: %w", err)
+		return err
 	}
-	row := clientRow{ID: c.ID, Name: c.Name, RedirectURIs: string(uris), CreatedAt: s.now().UnixMilli(), Scopes: c.Scopes.String()}
 	if _, err := s.db.NewInsert().Model(&row).Exec(ctx); err != nil {
 		return fmt.Errorf("identity: client: %w", err)
 	}
@@ -165,6 +164,27 @@ func (s *Store) AddOAuthClient(ctx context.Context, c OAuthClient) error {
 		return fmt.Errorf("identity: clients: %w", err)
 	}
 	return nil
+}
+
+// PutOAuthClient keeps a client that is described elsewhere, as it is now.
+func (s *Store) PutOAuthClient(ctx context.Context, c OAuthClient) error {
+	row, err := s.rowOf(c)
+	if err != nil {
+		return err
+	}
+	_, err = s.db.NewInsert().Model(&row).On("CONFLICT (id) DO UPDATE").Set("name = EXCLUDED.name, redirect_uris = EXCLUDED.redirect_uris, scopes = EXCLUDED.scopes").Exec(ctx)
+	if err != nil {
+		return fmt.Errorf("identity: client: %w", err)
+	}
+	return nil
+}
+
+func (s *Store) rowOf(c OAuthClient) (clientRow, error) {
+	uris, err := json.Marshal(c.RedirectURIs)
+	if err != nil {
+		return clientRow{}, fmt.Errorf("identity: client: %w", err)
+	}
+	return clientRow{ID: c.ID, Name: c.Name, RedirectURIs: string(uris), CreatedAt: s.now().UnixMilli(), Scopes: c.Scopes.String()}, nil
 }
 
 // OAuthClient returns the client with an id, or ErrNoOAuthClient.

@@ -29,6 +29,7 @@ var challenges = regexp.MustCompile(`^[A-Za-z0-9_-]{43}$`)
 // Authorization is a request for authorization that can be put before a person.
 type Authorization struct {
 	Client      identity.OAuthClient
+	Vouches     string // host of the document that describes the client; empty: it registered itself
 	Scopes      scope.Set
 	Resource    access.Resource
 	RedirectURI *url.URL
@@ -37,8 +38,9 @@ type Authorization struct {
 	request     fosite.AuthorizeRequester
 }
 
-// Authorize reads the query of a request for authorization at the issuer's address. Its error is a *Failure, or one of our own parts.
-func (p *Provider) Authorize(ctx context.Context, issuer, query string) (*Authorization, error) {
+// Authorize reads the query of a request for authorization at the issuer's address, which came from a client's address. Its error is a
+// *Failure, or one of our own parts.
+func (p *Provider) Authorize(ctx context.Context, issuer, from, query string) (*Authorization, error) {
 	if len(query) > MaxQueryBytes {
 		return nil, invalidRequest("the request is too long")
 	}
@@ -46,10 +48,7 @@ func (p *Provider) Authorize(ctx context.Context, issuer, query string) (*Author
 	if err != nil {
 		return nil, err
 	}
-	client, err := p.store.OAuthClient(ctx, form.Get("client_id"))
-	if errors.Is(err, identity.ErrNoOAuthClient) {
-		return nil, &Failure{Status: http.StatusBadRequest, Code: "invalid_client", Description: "no client with this client_id is registered here; the app must register again"}
-	}
+	client, ctx, err := p.presentedClient(ctx, form.Get("client_id"), from)
 	if err != nil {
 		return nil, err
 	}
@@ -57,6 +56,9 @@ func (p *Provider) Authorize(ctx context.Context, issuer, query string) (*Author
 		return nil, invalidRequest("the redirect_uri is missing, or is not one that the app registered")
 	}
 	a := &Authorization{Client: client, state: form.Get("state"), issuer: issuer}
+	if isDocument(form.Get("client_id")) {
+		a.Vouches = hostOf(form.Get("client_id"))
+	}
 	if a.RedirectURI, err = url.Parse(form.Get("redirect_uri")); err != nil {
 		return nil, invalidRequest("the redirect_uri cannot be read")
 	}
@@ -107,6 +109,7 @@ func (p *Provider) check(ctx context.Context, a *Authorization, form url.Values)
 			only.Set(name, form.Get(name))
 		}
 	}
+	only.Set("client_id", a.Client.ID)
 	only.Set("scope", a.Scopes.String())
 	only.Set("state", "sent back by address") // fosite wants one of 8 characters; OAuth 2.1 none, where there is PKCE
 	request := &http.Request{Method: http.MethodGet, URL: &url.URL{RawQuery: only.Encode()}, Header: http.Header{}}
@@ -175,6 +178,12 @@ func (a *Authorization) Deny() *url.URL {
 // identity.ErrTooManyGrants, those of Grants.Approve, a *Failure, and those of our own parts.
 func (p *Provider) Approve(ctx context.Context, a *Authorization, account string) (*url.URL, error) {
 	id := uuid.NewString()
+	if a.Vouches != "" { // as it is now: its tokens are exchanged by what was approved
+		if err := p.store.PutOAuthClient(ctx, a.Client); err != nil {
+			return nil, err
+		}
+		ctx = context.WithValue(ctx, clientOfDocument{}, a.Client)
+	}
 	if err := p.store.AddOAuthGrant(ctx, id, account, a.Client.ID); err != nil {
 		return nil, err
 	}

@@ -34,7 +34,7 @@ func provider(t testing.TB) (*oauth.Provider, string) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = db.Close() })
-	p := oauth.New(identity.New(db, time.Now, identity.DefaultRules()), noGrants{}, time.Now)
+	p := oauth.New(identity.New(db, time.Now, identity.DefaultRules()), noGrants{}, time.Now, oauth.NewDocumentClient())
 	client, err := p.Register(t.Context(), []byte(`{"redirect_uris":["`+strings.Join(registered, `","`)+`"]}`))
 	if err != nil {
 		t.Fatal(err)
@@ -76,7 +76,7 @@ func FuzzAuthorize(f *testing.F) {
 	f.Add("https%3A%2F%2Fapp.example%2Fcb&request_uri=https://evil.example" + rest)
 	p, client := provider(f)
 	f.Fuzz(func(t *testing.T, query string) {
-		asked, err := p.Authorize(t.Context(), "https://reckon.example", "client_id="+client+"&redirect_uri="+query)
+		asked, err := p.Authorize(t.Context(), "https://reckon.example", "192.0.2.1", "client_id="+client+"&redirect_uri="+query)
 		if failed, ok := errors.AsType[*oauth.Failure](err); ok {
 			if failed.Redirect != nil && (!mayGo(failed.Redirect) || failed.Redirect.Query().Get("error") == "") || failed.Code == "" || failed.Status < http.StatusBadRequest {
 				t.Fatalf("%q: %s", query, failed.Redirect)

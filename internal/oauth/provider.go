@@ -39,11 +39,13 @@ type Provider struct {
 	now     func() time.Time
 	storage *storage
 	fosite  *fosite.Fosite
+	// documents are those that clients have as their ids.
+	documents documents
 }
 
-// New returns a Provider.
-func New(store *identity.Store, grants Grants, now func() time.Time) *Provider {
-	p := &Provider{store: store, grants: grants, now: now}
+// New returns a Provider. web reads the documents that clients have as their ids.
+func New(store *identity.Store, grants Grants, now func() time.Time, web *http.Client) *Provider {
+	p := &Provider{store: store, grants: grants, now: now, documents: documents{http: web, now: now}}
 	p.storage = &storage{Provider: p}
 	config := &fosite.Config{
 		AuthorizeCodeLifespan: CodeLife, AccessTokenLifespan: AccessLife, RefreshTokenLifespan: RefreshLife,
@@ -84,7 +86,7 @@ func (p *Provider) publicClient(ctx context.Context, r *http.Request, form url.V
 	if r.Header.Get("Authorization") != "" || form.Get("client_secret") != "" || form.Get("client_assertion") != "" {
 		return nil, fosite.ErrInvalidClient.WithHint("Clients of this server have no secret: send client_id in the form.")
 	}
-	client, err := p.storage.GetClient(ctx, form.Get("client_id"))
+	client, err := p.storage.GetClient(ctx, keyOf(form.Get("client_id")))
 	if errors.Is(err, fosite.ErrNotFound) {
 		return nil, fosite.ErrInvalidClient.WithHint("No such client; register again.")
 	}

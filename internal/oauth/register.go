@@ -45,43 +45,53 @@ func (p *Provider) Register(ctx context.Context, body []byte) (ClientMetadata, e
 	if err := json.Unmarshal(body, &asked); err != nil {
 		return ClientMetadata{}, invalidMetadata("invalid_client_metadata", "the body is not a JSON object of client metadata")
 	}
-	if len(asked.RedirectURIs) == 0 || len(asked.RedirectURIs) > maxRedirectURIs {
-		return ClientMetadata{}, invalidMetadata("invalid_redirect_uri", "1 to 10 redirect_uris")
-	}
-	for _, address := range asked.RedirectURIs {
-		if err := checkRedirectURI(address); err != nil {
-			return ClientMetadata{}, invalidMetadata("invalid_redirect_uri", err.Error())
-		}
-	}
-	for _, grantType := range asked.GrantTypes {
-		if grantType != "authorization_code" && grantType != "refresh_token" {
-			return ClientMetadata{}, invalidMetadata("invalid_client_metadata", "grant_types are authorization_code and refresh_token")
-		}
-	}
-	for _, responseType := range asked.ResponseTypes {
-		if responseType != "code" {
-			return ClientMetadata{}, invalidMetadata("invalid_client_metadata", "the response type is code")
-		}
-	}
-	name, err := cleanName(asked.ClientName)
+	client, err := asked.client()
 	if err != nil {
 		return ClientMetadata{}, err
 	}
-	scopes := scope.Of(scope.All()...)
-	if asked.Scope != "" { // what is no scope here is left out; the answer says what was registered
-		if scopes = scope.Known(strings.Fields(asked.Scope)); scopes.IsEmpty() {
-			return ClientMetadata{}, invalidMetadata("invalid_client_metadata", "scopes are: "+scope.Of(scope.All()...).String())
-		}
-	}
-	client := identity.OAuthClient{ID: uuid.NewString(), Name: name, RedirectURIs: asked.RedirectURIs, Scopes: scopes}
+	client.ID = uuid.NewString()
 	if err := p.store.AddOAuthClient(ctx, client); err != nil {
 		return ClientMetadata{}, err
 	}
 	return ClientMetadata{
 		ClientID: client.ID, ClientIDIssuedAt: p.now().Unix(), ClientName: client.Name, RedirectURIs: client.RedirectURIs,
 		GrantTypes: []string{"authorization_code", "refresh_token"}, ResponseTypes: []string{"code"}, TokenEndpointAuthMethod: "none",
-		Scope: scopes.String(),
+		Scope: client.Scopes.String(),
 	}, nil
+}
+
+// client is the client that the metadata describe, without an id. Its error is a *Failure.
+func (asked *ClientMetadata) client() (identity.OAuthClient, error) {
+	none := identity.OAuthClient{}
+	if len(asked.RedirectURIs) == 0 || len(asked.RedirectURIs) > maxRedirectURIs {
+		return none, invalidMetadata("invalid_redirect_uri", "1 to 10 redirect_uris")
+	}
+	for _, address := range asked.RedirectURIs {
+		if err := checkRedirectURI(address); err != nil {
+			return none, invalidMetadata("invalid_redirect_uri", err.Error())
+		}
+	}
+	for _, grantType := range asked.GrantTypes {
+		if grantType != "authorization_code" && grantType != "refresh_token" {
+			return none, invalidMetadata("invalid_client_metadata", "grant_types are authorization_code and refresh_token")
+		}
+	}
+	for _, responseType := range asked.ResponseTypes {
+		if responseType != "code" {
+			return none, invalidMetadata("invalid_client_metadata", "the response type is code")
+		}
+	}
+	name, err := cleanName(asked.ClientName)
+	if err != nil {
+		return none, err
+	}
+	scopes := scope.Of(scope.All()...)
+	if asked.Scope != "" { // what is no scope here is left out; the answer says what was registered
+		if scopes = scope.Known(strings.Fields(asked.Scope)); scopes.IsEmpty() {
+			return none, invalidMetadata("invalid_client_metadata", "scopes are: "+scope.Of(scope.All()...).String())
+		}
+	}
+	return identity.OAuthClient{Name: name, RedirectURIs: asked.RedirectURIs, Scopes: scopes}, nil
 }
 
 // cleanName is a client's name as people are shown it: printable, on one line, not empty.
@@ -122,6 +132,7 @@ type ServerMetadata struct {
 	RevocationEndpointAuthMethods     []string `json:"revocation_endpoint_auth_methods_supported"`
 	CodeChallengeMethodsSupported     []string `json:"code_challenge_methods_supported"`
 	AuthorizationResponseIssSupported bool     `json:"authorization_response_iss_parameter_supported"`
+	ClientIDMetadataDocumentSupported bool     `json:"client_id_metadata_document_supported"`
 	ServiceDocumentation              string   `json:"service_documentation"`
 }
 
@@ -132,7 +143,7 @@ func ServerMetadataOf(issuer string) ServerMetadata {
 		RegistrationEndpoint: issuer + RegisterPath, ScopesSupported: scope.Of(scope.All()...).Names(),
 		ResponseTypesSupported: []string{"code"}, ResponseModesSupported: []string{"query"}, GrantTypesSupported: []string{"authorization_code", "refresh_token"},
 		TokenEndpointAuthMethods: []string{"none"}, RevocationEndpointAuthMethods: []string{"none"}, CodeChallengeMethodsSupported: []string{"S256"},
-		AuthorizationResponseIssSupported: true, ServiceDocumentation: issuer + "/docs",
+		AuthorizationResponseIssSupported: true, ClientIDMetadataDocumentSupported: true, ServiceDocumentation: issuer + "/docs",
 	}
 }
 

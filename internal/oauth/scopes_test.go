@@ -22,7 +22,7 @@ func TestAnAppIsGrantedNoMoreThanItRegistered(t *testing.T) {
 		if scopes != "" {
 			query.Set("scope", scopes)
 		}
-		a, err := p.Authorize(t.Context(), "https://reckon.example", query.Encode())
+		a, err := p.Authorize(t.Context(), "https://reckon.example", "192.0.2.1", query.Encode())
 		if err != nil {
 			return err.Error()
 		}

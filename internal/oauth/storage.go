@@ -30,6 +30,9 @@ type reasonKey struct{}
 
 // GetClient is fosite.ClientManager.
 func (s *storage) GetClient(ctx context.Context, id string) (fosite.Client, error) {
+	if client, ok := ctx.Value(clientOfDocument{}).(identity.OAuthClient); ok && client.ID == id {
+		return fositeClient(client), nil
+	}
 	client, err := s.store.OAuthClient(ctx, id)
 	if errors.Is(err, identity.ErrNoOAuthClient) {
 		return nil, fosite.ErrNotFound

@@ -43,6 +43,11 @@ func TestMCPClients(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
+		program := filepath.Join(folder, "client.py")
+		onPage(t, program)
+		if said := run(t, folder, false, nil, python, program, server.URL+"/mcp", account.Token); said != "x^3/3 verified\n" {
+			t.Errorf("docs/mcp.md: %s", said)
+		}
 		for kind, credential := range credentials {
 			for mode, revision := range map[string]string{"legacy": "2025-11-25", "auto": "2026-07-28"} {
 				command := exec.CommandContext(t.Context(), python, "tools.py", server.URL+"/mcp", credential, mode)
@@ -57,6 +62,10 @@ func TestMCPClients(t *testing.T) {
 		needNode(t)
 		folder := copied(t, "mcp/typescript")
 		installNode(t, folder)
+		onPage(t, filepath.Join(folder, "client.mjs"))
+		if said := run(t, folder, false, nil, "node", "client.mjs", server.URL+"/mcp", account.Token); said != "x^3/3 verified\n" {
+			t.Errorf("docs/mcp.md: %s", said)
+		}
 		export, err := filepath.Abs(proofExport)
 		if err != nil {
 			t.Fatal(err)
@@ -67,6 +76,22 @@ func TestMCPClients(t *testing.T) {
 			}
 		}
 	})
+}
+
+// onPage writes the program that docs/mcp.md has under the file's name.
+func onPage(t *testing.T, file string) {
+	t.Helper()
+	page, err := os.ReadFile("../../docs/mcp.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	found := regexp.MustCompile("(?s)<!-- run: " + regexp.QuoteMeta(filepath.Base(file)) + " -->\n```[a-z]+\n(.*?)```").FindSubmatch(page)
+	if found == nil {
+		t.Fatalf("docs/mcp.md has no %s", filepath.Base(file))
+	}
+	if err := os.WriteFile(file, found[1], 0o600); err != nil {
+		t.Fatal(err)
+	}
 }
 
 // lacks are what a failed check of the conformance suite may say: that the server has none of the suite's own tools, prompts and

@@ -164,7 +164,7 @@ func proofVerdicts(t *testing.T, account *Account, log *eventstore.Store) {
 		{"reject/011_nonPropThm", "nonPropThm", 0, certificate.Rejected, nil, "theorem_not_prop", "Rejected"},
 		{"judge/usesSorry", "usesSorry", 0, certificate.Unsupported, []string{"sorryAx"}, "sorry", "Unsupported: the export cannot be judged: sorryAx"},
 		{"judge/usesCustom", "usesCustom", 0, certificate.Unsupported, []string{"myAxiom"}, "custom_axiom", "Unsupported"},
-		{"judge/addComm", "addCom", 0, certificate.Unsupported, nil, "missing_declaration", "the nearest declared name is addComm"},
+		{"judge/addComm", "addCom", 0, certificate.Unsupported, nil, "missing_declaration", "the nearest declared name is addComm; the theorems of the export are "},
 		{"judge/strLit", "Char.ofNat", 1, certificate.Inconclusive, nil, "", "Inconclusive: the check did not finish, which is no verdict on the proof"},
 	} {
 		content := leanExport(t, c.file)

@@ -5,13 +5,13 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
 	"reckon/test/binary"
 	"reckon/test/engines"
 	"reckon/test/need"
-	"reckon/test/python"
 	"reckon/test/wait"
 )
 
@@ -127,26 +127,38 @@ func runDrill(t *testing.T, page, mark string) {
 	})
 }
 
-// TestReadme runs what the README tells a newcomer to type, in one shell, against a server with the default settings.
+// TestReadme runs what the README tells a newcomer to type, and the first proof of docs/proofs.md after it, in one shell, against a server with
+// the default settings. Nothing is left in the folder.
 func TestReadme(t *testing.T) {
 	t.Parallel()
-	python.With(t, cryptography) // skips where there is no Python with venv
 	folder, data := usualFolder(t)
 	docs, err := filepath.Abs("../../docs")
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := os.Symlink(docs, filepath.Join(folder, "docs")); err != nil {
-		t.Fatal(err)
+	for name, to := range map[string]string{"docs": docs, "reckon": binary.Reckon(t)} {
+		if err := os.Symlink(to, filepath.Join(folder, name)); err != nil {
+			t.Fatal(err)
+		}
 	}
 	server := Start(t, data)
 	blocks, all := markedBlocks(t, "../../README.md", "run")
-	// The two commands that open the page are the only ones not run here: every test of this package runs the
-	// first, and the second is what runs this test. "Working on it" has none.
+	// The commands that open the page are the only ones not run here: every test of this package runs the server that make build
+	// builds, and make test is what runs this test. "Working on it" has none.
 	if all != len(blocks)+1 {
 		t.Errorf("README.md has %d blocks of commands; all but the first must be marked to run, %d are", all, len(blocks))
 	}
-	runBlocks(t, folder, server.Output, blocks, func(commands string) string {
-		return replaced(t, commands, "localhost:8080", strings.TrimPrefix(server.URL, "http://"), "go run ./cmd/reckon", binary.Reckon(t))
+	proof, _ := markedBlocks(t, "../../docs/proofs.md", "run")
+	runBlocks(t, folder, server.Output, append(blocks, proof...), func(commands string) string {
+		return replaced(t, commands, "localhost:8080", strings.TrimPrefix(server.URL, "http://"))
 	})
+	left, err := os.ReadDir(folder)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, entry := range left {
+		if !slices.Contains([]string{"docs", "reckon", "reckon-data"}, entry.Name()) {
+			t.Errorf("the README leaves %s in the clone", entry.Name())
+		}
+	}
 }

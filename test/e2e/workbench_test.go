@@ -43,6 +43,11 @@ func TestWorkbench(t *testing.T) {
 	b.Until(`document.querySelector("` + last + `.formula math msup")?.getBoundingClientRect().height > 0`)
 	b.Click(last + ".check-receipt")
 	b.Has(last+"output.receipt", "The receipt holds")
+	picture(t, b, "evaluate-verified", last)
+	evaluate("Simplify[Sqrt[E^x]]")
+	b.Has(last+".verdict.refuted summary", "Refuted")
+	b.Has(last+".verdict.refuted", "is expected, the answer gives")
+	picture(t, b, "evaluate-refuted", last)
 	evaluate(`Print["<b>hello"]; "é\[Alpha]\n𝒳"`)
 	b.Has(last+".printed", "<b>hello")
 	b.Click(last + ".check-receipt")
@@ -70,8 +75,7 @@ func TestWorkbench(t *testing.T) {
 	b.Until(`!document.querySelector("#completions").hidden`)
 	b.Down()
 	b.Has("#about", "Integrate[f, {x, a, b}]")
-	b.Eval(`(document.querySelector("#expression").scrollIntoView(), "")`)
-	picture(t, b, "evaluate-completion")
+	picture(t, b, "evaluate-completion", "#expression")
 	b.Go(s.URL + "/?session_id=notebook-1")
 	b.Until(`document.querySelectorAll("#cells > .cell").length === 3 && document.querySelector("#cells img.plot")?.naturalWidth > 0`)
 	b.Click("#cells > .cell:nth-of-type(2) .check-receipt")
@@ -105,8 +109,7 @@ func TestWorkbench(t *testing.T) {
 	b.Click("main details:nth-of-type(2) summary")
 	b.Fill("#circuit", ghz)
 	b.Has("#diagram", "15 instructions")
-	b.Eval(`(document.querySelector("#diagram").scrollIntoView(), "")`)
-	picture(t, b, "circuit-drawn")
+	picture(t, b, "circuit-drawn", "#diagram")
 	b.Click("main details:nth-of-type(2) button.primary")
 	b.Has("#job .badge", "done")
 	b.Until(`document.querySelectorAll("svg.chart rect").length >= 2`)
@@ -160,8 +163,9 @@ func quoted(text string) string {
 	return string(encoded)
 }
 
-// picture writes pictures of the page as it stands, where they are asked for: small and dark, large and light.
-func picture(t *testing.T, b *browser.Tab, name string) {
+// picture writes pictures of the page as it stands, where they are asked for: small and dark, large and light. An element that is named is at
+// the top of them.
+func picture(t *testing.T, b *browser.Tab, name string, top ...string) {
 	t.Helper()
 	folder := os.Getenv("RECKON_SCREENSHOTS")
 	if folder == "" {
@@ -172,6 +176,9 @@ func picture(t *testing.T, b *browser.Tab, name string) {
 		scheme string
 	}{{360, "dark"}, {1280, "light"}} {
 		b.Show(as.width, 800, as.scheme)
+		for _, element := range top {
+			b.Eval("(document.querySelector(" + quoted(element) + `).scrollIntoView(), "")`)
+		}
 		if err := os.WriteFile(filepath.Join(folder, fmt.Sprintf("%s-%d-%s.png", name, as.width, as.scheme)), b.Screenshot(), 0o600); err != nil {
 			t.Fatal(err)
 		}

@@ -19,9 +19,12 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"reckon/domain"
 	"reckon/domain/event"
+	"reckon/domain/receipt"
+	"reckon/domain/run"
 )
 
 var update = flag.Bool("update", false, "write docs/events")
@@ -36,7 +39,7 @@ A field's meaning, unit and allowed values are the tags ` + "`doc`, `unit`, `for
 out when it is empty. A *text* is an object with either ` + "`inline`" + `, the string itself (up to 16,384 bytes), or ` + "`blob`" + `, which names a longer
 one in the blob store; a *blob* is ` + "`{sha256, bytes}`" + `: the hash (lower-case hexadecimal) and the size. An *embedded event* is ` + "`{name, v, data}`" + `: an event
 that another one carries until it is appended to its own stream. Who did what when stands in the metadata of every event
-([metadata.v1.json](schemas/metadata.v1.json)), not in its fields. An event is stored for ever in the version in which it was written; its readers get the newest
+([below](#metadata)), not in its fields. An event is stored for ever in the version in which it was written; its readers get the newest
 (*upcast*).
 
 For programs: [asyncapi.json](asyncapi.json) describes the streams and their events (AsyncAPI 3.0), and ` + "`schemas/NAME.vVERSION.json`" + ` is the JSON Schema (draft-07) of each
@@ -81,14 +84,19 @@ func TestEventDocs(t *testing.T) {
 
 func allPages(t *testing.T) []page {
 	pages := append(eventPages(t), schemaPages(t)...)
+	pages = append(pages, receiptPage(t))
 	return append(pages, page{"asyncapi.json", asyncAPI(t)})
 }
 
 // TestEveryFieldOfAnEventHasAMeaning and, if it is a number, a unit.
 func TestEveryFieldOfAnEventHasAMeaning(t *testing.T) {
 	catalogue, count := domain.Catalogue(), 0
+	declared := map[string]reflect.Type{"metadata": reflect.TypeFor[event.Metadata](), "receipt": reflect.TypeFor[receipt.Record]()}
 	for _, name := range catalogue.Names() {
-		for _, f := range fieldsOf(reflect.TypeOf(catalogue[name].Sample), "") {
+		declared[name] = reflect.TypeOf(catalogue[name].Sample)
+	}
+	for name, of := range declared {
+		for _, f := range fieldsOf(of, "") {
 			count++
 			if f.meaning == "" {
 				t.Errorf("%s: %s has no meaning: add a doc tag where it is declared", name, f.path)
@@ -129,6 +137,45 @@ func TestAFieldWithoutAMeaningIsFound(t *testing.T) {
 	}
 }
 
+const receiptIntroduction = `# The record of a receipt
+
+Written by ` + "`make events`" + ` from ` + "`domain/receipt`" + `; do not edit. ` + "`reckon verify`" + ` tells whether a key of the service signed a record ([how](../transparency.md#verify-a-receipt)); this page, what it says.
+Beside the ` + "`record`" + `, a receipt has of the event [` + "`receipt.sealed`" + `](run.md#receiptsealed) its ` + "`receipt_id` as `id`, `canonical` as `canonical_form`, `signature`, `kid` and `unsigned_reason`" + `,
+and the addresses ` + "`keys_url` and `receipt_url`" + `, which no signature covers. The fields of the record are those of [` + "`run.evaluated`" + `](run.md#runevaluated), appended with it; ` + "`reckon audit`" + ` compares them.
+
+| field | type | meaning | allowed values | of ` + "`run.evaluated`" + ` |
+|---|---|---|---|---|
+`
+
+// receiptPage says of each field of a receipt's record what it means, and which field of the event it is.
+func receiptPage(t *testing.T) page {
+	t.Helper()
+	events := map[string]bool{}
+	for _, f := range fieldsOf(reflect.TypeFor[run.Evaluated](), "") {
+		events[f.path] = true
+	}
+	var out bytes.Buffer
+	out.WriteString(receiptIntroduction)
+	for _, f := range fieldsOf(reflect.TypeFor[receipt.Record](), "") {
+		origin, allowed := strings.Replace(f.path, "verification", "check", 1), make([]string, len(f.allowed))
+		for i, value := range f.allowed {
+			allowed[i] = "`" + value + "`"
+		}
+		switch {
+		case f.path == "v":
+			origin = "–"
+		case f.path == "stdout_sha256":
+			origin = "the hash of `stdout`"
+		case !events[origin]:
+			t.Errorf("the receipt's %s is no field of run.evaluated: say in receiptPage what it is made of", f.path)
+		default:
+			origin = "`" + origin + "`"
+		}
+		fmt.Fprintf(&out, "| `%s` | %s | %s | %s | %s |\n", f.path, f.kind, f.meaning, strings.Join(allowed, ", "), origin)
+	}
+	return page{"receipt.md", out.Bytes()}
+}
+
 // field is a row of an event's table.
 type field struct {
 	path     string // names from the event down, joined by dots
@@ -144,6 +191,7 @@ var named = map[reflect.Type]string{
 	reflect.TypeFor[event.Text]():     "text",
 	reflect.TypeFor[event.Blob]():     "blob",
 	reflect.TypeFor[event.Embedded](): "embedded event",
+	reflect.TypeFor[time.Time]():      "string",
 }
 
 // formats are what the format tags of events mean.
@@ -239,7 +287,10 @@ func table(out *bytes.Buffer, fields []field) {
 func eventPages(t *testing.T) []page {
 	catalogue, parties := domain.Catalogue(), everyParty(t)
 	var list bytes.Buffer
-	list.WriteString(introduction + "| event | version | stream | meaning |\n|---|---|---|---|\n")
+	list.WriteString(introduction)
+	list.WriteString("## Metadata\n\nOf every event, as [metadata.v1.json](schemas/metadata.v1.json). Who an agent of [bursts](../bursts.md#what-counts) is, is made of three of these.\n\n")
+	table(&list, fieldsOf(reflect.TypeFor[event.Metadata](), ""))
+	list.WriteString("\n## Types\n\n| event | version | stream | meaning |\n|---|---|---|---|\n")
 	bodies := map[string]*bytes.Buffer{}
 	for _, name := range catalogue.Names() {
 		declared := catalogue[name]

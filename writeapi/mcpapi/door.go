@@ -81,6 +81,10 @@ func (d *door) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		(&fault{id: m.ID, Code: jsonrpc.CodeMethodNotFound, Message: "there is no such method"}).write(w, status)
 		return
 	}
+	if isNotification(m) && !knownNotifications[m.Method] {
+		w.WriteHeader(http.StatusAccepted) // JSON-RPC 2.0, section 4.1: nothing is answered, and what is not known is ignored
+		return
+	}
 	c := &call{of: r, agent: httpkit.RequestOf(r.Context()).Agent}
 	session := r.Header.Get(sessionHeader)
 	switch {
@@ -114,6 +118,20 @@ func (d *door) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	answer := &faultWriter{ResponseWriter: w, message: m, wanted: c.wanted}
 	d.transport.ServeHTTP(answer, r.WithContext(context.WithValue(r.Context(), callOfRequest{}, c)))
 	answer.finish()
+}
+
+// knownNotifications are those that the SDK takes; others it refuses.
+var knownNotifications = map[string]bool{
+	"notifications/initialized": true, "notifications/cancelled": true, "notifications/progress": true, "notifications/roots/list_changed": true,
+}
+
+// isNotification tells whether a message is one: a method, and no id to answer.
+func isNotification(m message) bool {
+	if len(m.ID) > 0 || m.Method == "" {
+		return false
+	}
+	_, request := paramsOf[m.Method]
+	return !request
 }
 
 // clientName is a client as the log names it.

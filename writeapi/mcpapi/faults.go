@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
@@ -57,8 +58,20 @@ func checkRevision(header http.Header, id json.RawMessage) *fault {
 // members are those of a JSON-RPC message.
 var members = []string{"jsonrpc", "id", "method", "params", "result", "error"}
 
-// wholeNumbers are the numbers that an id may be: every reader reads up to 2^53 alike.
-var wholeNumbers = regexp.MustCompile(`^(?:0|-?[1-9][0-9]{0,14})$`)
+// wholeNumbers are the spellings of the numbers that an id may be.
+var wholeNumbers = regexp.MustCompile(`^(?:0|-?[1-9][0-9]{0,15})$`)
+
+// largestID is the largest id that is a number: every reader reads up to 2^53 alike.
+const largestID = 1 << 53
+
+// isID tells whether a member is a text or a number that an id may be.
+func isID(member string) bool {
+	if member[0] == '"' {
+		return true
+	}
+	n, err := strconv.ParseInt(member, 10, 64)
+	return wholeNumbers.MatchString(member) && err == nil && -largestID <= n && n <= largestID
+}
 
 // paramsOf are the parameters of the methods that the SDK answers, as it reads them.
 var paramsOf = map[string]func() any{
@@ -82,9 +95,9 @@ func checkMessage(body []byte) *fault {
 		return &fault{id: message["id"], Code: jsonrpc.CodeInvalidRequest, Message: text}
 	}
 	if id, given := message["id"]; given {
-		if text := string(id); text[0] != '"' && !wholeNumbers.MatchString(text) {
+		if !isID(string(id)) {
 			delete(message, "id")
-			return invalid("id is a text or a whole number of at most 15 digits")
+			return invalid("id is a text or a whole number from -2^53 to 2^53")
 		}
 	}
 	for name := range message {

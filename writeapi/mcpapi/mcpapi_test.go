@@ -546,7 +546,14 @@ func TestFaultsOfTheProtocol(t *testing.T) {
 	if want := `{"jsonrpc":"2.0","id":7,"error":{"code":-32601,"message":"there is no such method"}}`; status != http.StatusNotFound || body != want {
 		t.Errorf("%d %s", status, body)
 	}
-	for _, notification := range []string{`{"jsonrpc":"2.0","method":"notifications/initialized"}`, `{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":7}}`} {
+	for _, id := range []string{"9007199254740992", "-9007199254740992", "1790000000000000"} { // the last counts microseconds, as clients do
+		ping := `{"jsonrpc":"2.0","id":` + id + `,"method":"ping"}`
+		if status, _, body := post(t, s, request(t, t.Context(), s, token, ping, "Mcp-Protocol-Version", "2025-11-25")); status != http.StatusOK || !strings.Contains(body, `"id":`+id) {
+			t.Errorf("%s: %d %s", ping, status, body)
+		}
+	}
+	for _, notification := range []string{`{"jsonrpc":"2.0","method":"notifications/initialized"}`, `{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":7}}`,
+		`{"jsonrpc":"2.0","method":"notifications/of/times/to/come","params":{"a":1}}`, `{"jsonrpc":"2.0","method":"zz/y"}`} {
 		if status, _, body := post(t, s, request(t, t.Context(), s, token, notification, "Mcp-Protocol-Version", "2025-11-25")); status != http.StatusAccepted {
 			t.Errorf("%s: %d %s", notification, status, body)
 		}
@@ -597,7 +604,7 @@ func TestWhoMayCome(t *testing.T) {
 		"of an interface to come": {token, []string{"API-Version", "2031-01"}, 400, "unsupported_version"},
 	} {
 		status, header, body := post(t, s, request(t, t.Context(), s, c.token, list, c.headers...))
-		if status != c.status || !strings.Contains(body, c.says) || status == 401 && !strings.HasPrefix(header.Get("WWW-Authenticate"), "Bearer ") {
+		if status != c.status || !strings.Contains(body, c.says) || status == 401 && !strings.HasPrefix(header.Get("WWW-Authenticate"), "Bearer ") || status == 401 && !strings.Contains(header.Get("WWW-Authenticate"), `, scope="mcp"`) {
 			t.Errorf("%s: %d %v %.300s", name, status, header, body)
 		}
 		if strings.Contains(body, token) {

@@ -109,6 +109,27 @@ func TestMissingNameIsUnsupportedWithTheNearest(t *testing.T) {
 	}
 }
 
+// TestMissingNameListsTheTheorems: of the export beside docs/proofs.md. A name that resembles nothing is answered with a theorem, not with a type.
+func TestMissingNameListsTheTheorems(t *testing.T) {
+	export, err := os.ReadFile("../../../docs/and_swap.ndjson")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if r := judge(t, string(export), named("and_swap")); r.Verdict != check.Verified {
+		t.Errorf("%+v %+v", r, r.Refusal)
+	}
+	const want = "the export does not declare it; the nearest declared name is and_swap; the theorems of the export are and_swap"
+	if r := judge(t, string(export), named("swap_and")); r.Verdict != check.Unsupported || r.Refusal.Message != want {
+		t.Errorf("%+v", r.Refusal)
+	}
+	if r := judge(t, string(export), named("And.intr")); !strings.Contains(r.Refusal.Message, "the nearest declared name is And.intro;") {
+		t.Errorf("%+v", r.Refusal)
+	}
+	if r := judge(t, file(t, "accept", "034_boolType"), named("x")); !strings.HasSuffix(r.Refusal.Message, "; the export has no theorem") {
+		t.Errorf("%+v", r.Refusal)
+	}
+}
+
 func TestRefusalNamesDeclarationFileAndLine(t *testing.T) {
 	r := judge(t, file(t, "reject", "002_badDef"), named("badDef"))
 	if r.Kernel != check.Refused || r.Verdict != check.Rejected || r.Refusal == nil {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"reckon/domain/lean/term"
 )
@@ -31,7 +32,7 @@ func (j *judge) resolveNames() (names []term.Name, missing *Refusal) {
 		return names, nil
 	}
 	byDots := map[string][]term.Name{}
-	var declared []string
+	var declared, theorems []string
 	seen := map[term.Name]bool{}
 	for i := range j.file.Declarations {
 		for _, n := range namesOf(&j.file.Declarations[i]) {
@@ -40,6 +41,9 @@ func (j *judge) resolveNames() (names []term.Name, missing *Refusal) {
 				text := j.file.Store.NameString(n)
 				byDots[text] = append(byDots[text], n)
 				declared = append(declared, text)
+				if j.file.Declarations[i].Kind == term.Theorem {
+					theorems = append(theorems, text)
+				}
 			}
 		}
 	}
@@ -57,14 +61,38 @@ func (j *judge) resolveNames() (names []term.Name, missing *Refusal) {
 		case len(found) > 1:
 			missing = &Refusal{Declaration: asked, Class: AmbiguousDeclaration, File: j.opts.FileName, Message: j.ambiguityMessage(found)}
 		default:
-			missing = &Refusal{Declaration: asked, Class: MissingDeclaration, File: j.opts.FileName,
-				Message: "the export does not declare it"}
-			if near := nearest(asked, declared); near != "" {
-				missing.Message = fmt.Sprintf("the export does not declare it; the nearest declared name is %s", j.names.Text(byDots[near][0]))
-			}
+			shown := func(dotted string) string { return j.names.Text(byDots[dotted][0]) }
+			missing = &Refusal{Declaration: asked, Class: MissingDeclaration, File: j.opts.FileName, Message: missingMessage(asked, declared, theorems, shown)}
 		}
 	}
 	return names, missing
+}
+
+// missingMessage names the nearest declaration and the theorems of the file: the last ones, because an exporter writes what it was asked for
+// after what that rests on. shown renders a name.
+func missingMessage(asked string, declared, theorems []string, shown func(string) string) string {
+	const mostTheorems, longestName = 10, 200
+	message := "the export does not declare it"
+	near, distance := nearest(asked, declared)
+	if 2*distance > utf8.RuneCountInString(asked) && len(theorems) > 0 { // no slip of the pen: a theorem was meant
+		near, _ = nearest(asked, theorems)
+	}
+	if near != "" {
+		message += "; the nearest declared name is " + shown(near)
+	}
+	var last []string
+	for _, name := range theorems[max(0, len(theorems)-mostTheorems):] {
+		if len(name) <= longestName {
+			last = append(last, shown(name))
+		}
+	}
+	switch {
+	case len(theorems) == 0:
+		return message + "; the export has no theorem"
+	case len(last) < len(theorems):
+		return fmt.Sprintf("%s; the export has %d theorems, the last are %s", message, len(theorems), strings.Join(last, ", "))
+	}
+	return message + "; the theorems of the export are " + strings.Join(last, ", ")
 }
 
 // ambiguityMessage lists, for several names whose components join to the same text, the unambiguous spelling of each.

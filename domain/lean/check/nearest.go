@@ -2,11 +2,11 @@ package check
 
 import "math"
 
-// nearest returns the declared name with the smallest edit distance from asked, or nothing
+// nearest returns the declared name with the smallest edit distance from asked and that distance, or nothing
 // where nothing is declared. Of equally near ones the first declared wins.
-func nearest(asked string, declared []string) string {
+func nearest(asked string, declared []string) (best string, bestDistance int) {
 	want := []rune(asked)
-	best, bestDistance := "", math.MaxInt
+	bestDistance = math.MaxInt
 	for _, name := range declared {
 		have := []rune(name)
 		if len(have)-len(want) >= bestDistance || len(want)-len(have) >= bestDistance {
@@ -16,7 +16,7 @@ func nearest(asked string, declared []string) string {
 			best, bestDistance = name, d
 		}
 	}
-	return best
+	return best, bestDistance
 }
 
 // editDistance is the Levenshtein distance of a and b; a distance of limit or more may be returned as any value ≥ limit.

@@ -1,0 +1,4 @@
+package oauth
+
+// IsPublic is isPublic, for tests.
+var IsPublic = isPublic
