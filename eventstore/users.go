@@ -33,7 +33,7 @@ func (u *Users) Close() { _ = u.client.Close() } // it never fails
 
 // Directory returns the users.
 func (u *Users) Directory() access.Directory {
-	return access.Directory{Store: u, Hasher: passwords.NewHasher()}
+	return access.Directory{Store: u, Hasher: passwords.NewHasher(passwords.Standard)}
 }
 
 // Newest is access.Store.

@@ -168,7 +168,7 @@ func crossPackage(pkg string) bool { return within(pkg, "test") }
 // testKit says that a package exists for tests only and may import test libraries. One that stands beside the package it
 // tests (storetest, enginetest) obeys that package's import rule; only a package under test/ may import the whole house.
 func testKit(pkg string) bool {
-	return crossPackage(pkg) || strings.HasSuffix(pkg[strings.LastIndex(pkg, "/")+1:], "test")
+	return crossPackage(pkg) || pkg == "domain/lean/internal/attack" || strings.HasSuffix(pkg[strings.LastIndex(pkg, "/")+1:], "test")
 }
 
 // forTestKits are the packages under test/ that import nothing of the house.
@@ -205,6 +205,8 @@ func TestImports(t *testing.T) {
 			case testKit(s.pkg) && slices.Contains(forTestKits, own):
 			case ours && crossPackage(own):
 				t.Errorf("%s imports %s: only tests import test/", s.file, path)
+			case ours && testKit(own) && !testKit(s.pkg):
+				t.Errorf("%s imports %s: only tests import what is for tests", s.file, path)
 			case ours && !within(own, key) && !matches(own, may):
 				t.Errorf("%s imports %s: %s may import %v", s.file, path, key, may)
 			case !ours && strings.HasPrefix(s.pkg, "domain") && !testKit(s.pkg) && strings.Contains(strings.Split(path, "/")[0], "."):
@@ -216,6 +218,24 @@ func TestImports(t *testing.T) {
 				}
 			}
 		}
+	}
+}
+
+// TestPasswordsHaveTheStandardCost: no program hashes them at a cost of its own.
+func TestPasswordsHaveTheStandardCost(t *testing.T) {
+	t.Parallel()
+	for _, s := range sources(t) {
+		if s.test || testKit(s.pkg) {
+			continue
+		}
+		ast.Inspect(s.tree, func(n ast.Node) bool {
+			if selected, ok := n.(*ast.SelectorExpr); ok && selected.Sel.Name == "Cost" {
+				if of, ok := selected.X.(*ast.Ident); ok && of.Name == "passwords" {
+					t.Errorf("%s makes a cost of passwords: passwords.Standard is the one", s.file)
+				}
+			}
+			return true
+		})
 	}
 }
 

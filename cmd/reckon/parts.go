@@ -16,6 +16,7 @@ import (
 	"reckon/internal/config"
 	"reckon/internal/identity"
 	"reckon/internal/lifecycle"
+	"reckon/internal/passwords"
 	"reckon/internal/ratelimit"
 	"reckon/internal/statefiles"
 	"reckon/internal/telemetry"
@@ -160,7 +161,7 @@ func openStores(ctx context.Context, p process, log *eventLog) (*stores, error) 
 		Registrations: ratelimit.Rule{Requests: p.config.RegistrationsPerHour, Window: time.Hour},
 		SignIns:       ratelimit.Rule{Requests: p.config.SignInsPerMinute, Window: time.Minute},
 	}
-	return &stores{blobs: content, states: states, identity: identity.New(people, time.Now, rules), rules: rules}, nil
+	return &stores{blobs: content, states: states, identity: identity.New(people, time.Now, rules, passwords.NewHasher(passwords.Standard)), rules: rules}, nil
 }
 
 // readSide is the read models. Every process reads them; one with the role project writes them.

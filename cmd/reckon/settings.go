@@ -23,6 +23,7 @@ import (
 	"reckon/internal/config"
 	"reckon/internal/identity"
 	"reckon/internal/keyring"
+	"reckon/internal/passwords"
 	"reckon/internal/private"
 	"reckon/internal/ratelimit"
 	"reckon/internal/statefiles"
@@ -408,7 +409,7 @@ func (s *settings) createIdentity(ctx context.Context) (*identity.Store, func(),
 		return nil, nil, err
 	}
 	unlimited := ratelimit.Rule{Requests: 1 << 30, Window: time.Minute}
-	return identity.New(db, time.Now, identity.Rules{Registrations: unlimited, SignIns: unlimited}), func() { _ = db.Close() }, nil
+	return identity.New(db, time.Now, identity.Rules{Registrations: unlimited, SignIns: unlimited}, passwords.NewHasher(passwords.Standard)), func() { _ = db.Close() }, nil
 }
 
 // openDatabase opens the database of read models; an error when a SQLite file is missing.

@@ -71,7 +71,7 @@ func startPatient(t testing.TB, p patience) *secured {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { stop(t, n) })
-	s := &secured{Node: n, dir: dir, users: access.Directory{Store: logStore{n.log}, Hasher: passwords.NewHasher()}}
+	s := &secured{Node: n, dir: dir, users: access.Directory{Store: logStore{n.log}, Hasher: passwords.NewHasher(passwords.Standard)}}
 	for _, name := range []string{ordinary, other} {
 		if err := s.users.Create(t.Context(), name, "", nil, passwordOf(name)); err != nil {
 			t.Fatal(err)
@@ -920,7 +920,7 @@ func TestFirstPasswords(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	users := access.Directory{Store: logStore{n.log}, Hasher: passwords.NewHasher()}
+	users := access.Directory{Store: logStore{n.log}, Hasher: passwords.NewHasher(passwords.Standard)}
 	if err := users.Delete(t.Context(), "ops"); err != nil {
 		t.Fatal(err)
 	}
@@ -959,7 +959,7 @@ func TestFirstPasswordsAfterACrash(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer stop(t, n)
-	a := access.NewAuthenticator(n.log, passwords.NewHasher(), time.Now)
+	a := access.NewAuthenticator(n.log, passwords.NewHasher(passwords.Standard), time.Now)
 	if _, err := a.Authenticate(t.Context(), []string{basic("admin", "made before the crash")}, "test"); err != nil {
 		t.Error(err)
 	}

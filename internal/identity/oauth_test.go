@@ -13,6 +13,7 @@ import (
 	"reckon/domain/scope"
 	"reckon/internal/access"
 	"reckon/internal/identity"
+	"reckon/internal/passwords/passwordstest"
 )
 
 // TestOAuthSecrets: on both dialects a secret is found until it expires, exchanged once whoever comes at the same moment, and gone
@@ -27,7 +28,7 @@ func TestOAuthSecrets(t *testing.T) {
 			}
 			t.Cleanup(func() { _ = db.Close() })
 			now := time.Date(2026, 8, 1, 12, 0, 0, 0, time.UTC)
-			s := identity.New(db, func() time.Time { return now }, identity.DefaultRules())
+			s := identity.New(db, func() time.Time { return now }, identity.DefaultRules(), passwordstest.NewHasher())
 			client := identity.OAuthClient{ID: "c", Name: "n", RedirectURIs: []string{"https://a.example/"}}
 			if err := s.AddOAuthClient(t.Context(), client); err != nil {
 				t.Fatal(err)
@@ -114,7 +115,7 @@ func TestClientsNobodyApprovedAreBounded(t *testing.T) {
 	}
 	t.Cleanup(func() { _ = db.Close() })
 	now := time.Date(2026, 8, 1, 12, 0, 0, 0, time.UTC)
-	s := identity.New(db, func() time.Time { now = now.Add(time.Second); return now }, identity.DefaultRules())
+	s := identity.New(db, func() time.Time { now = now.Add(time.Second); return now }, identity.DefaultRules(), passwordstest.NewHasher())
 	add := func(i int) {
 		t.Helper()
 		if err := s.AddOAuthClient(t.Context(), identity.OAuthClient{ID: fmt.Sprint(i), RedirectURIs: []string{"https://a.example/"}}); err != nil {

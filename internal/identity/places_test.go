@@ -12,6 +12,7 @@ import (
 	"github.com/uptrace/bun"
 
 	"reckon/internal/identity"
+	"reckon/internal/passwords/passwordstest"
 	"reckon/projections/pgtest"
 )
 
@@ -32,7 +33,7 @@ func TestPlacesOfManyProcesses(t *testing.T) {
 					t.Fatal(err)
 				}
 				t.Cleanup(func() { _ = db.Close() })
-				processes = append(processes, identity.NewPlaces(identity.New(db, time.Now, identity.DefaultRules()), nil, func(err error) { t.Error(err) }))
+				processes = append(processes, identity.NewPlaces(identity.New(db, time.Now, identity.DefaultRules(), passwordstest.NewHasher()), nil, func(err error) { t.Error(err) }))
 			}
 			for round := range 5 {
 				var taken atomic.Int64
@@ -106,7 +107,7 @@ func TestPlacesThatAreAway(t *testing.T) {
 	}
 	defer func() { _ = db.Close() }()
 	own, said := 1, 0
-	p := identity.NewPlaces(identity.New(db, time.Now, identity.DefaultRules()), func(string) int { return own }, func(error) { said++ })
+	p := identity.NewPlaces(identity.New(db, time.Now, identity.DefaultRules(), passwordstest.NewHasher()), func(string) int { return own }, func(error) { said++ })
 	way.Refuse()
 	if ok, err := p.Take(t.Context(), "anna", "two", 2, lives); !ok || err != nil {
 		t.Errorf("one of two held here: %v, %v", ok, err)

@@ -15,6 +15,7 @@ import (
 
 	"reckon/internal/auth"
 	"reckon/internal/identity"
+	"reckon/internal/passwords/passwordstest"
 )
 
 const horse = "correct horse"
@@ -238,7 +239,7 @@ func TestNothingOfAForgottenAccountIsInTheFiles(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = db.Close() })
-	s := identity.New(db, time.Now, identity.DefaultRules())
+	s := identity.New(db, time.Now, identity.DefaultRules(), passwordstest.NewHasher())
 	anna := register(t, s, "anna@example.com")
 	signIn(t, s, "anna@example.com", horse, identity.Client{Agent: "annas-browser"})
 	if _, err := db.ExecContext(t.Context(), `WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 300)

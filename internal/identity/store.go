@@ -46,8 +46,8 @@ type Store struct {
 }
 
 // New returns a Store over a database that Open returned.
-func New(db *bun.DB, now func() time.Time, rules Rules) *Store {
-	return &Store{db: db, now: now, hasher: passwords.NewHasher(), rules: rules, windows: NewWindows(db)}
+func New(db *bun.DB, now func() time.Time, rules Rules, hasher passwords.Hasher) *Store {
+	return &Store{db: db, now: now, hasher: hasher, rules: rules, windows: NewWindows(db)}
 }
 
 // LogRegistration appends account.registered to the log. It is idempotent.
@@ -118,7 +118,7 @@ func (s *Store) SignIn(ctx context.Context, email, password string, from Client,
 // password, which is not hashed however long it is.
 func (s *Store) matches(ctx context.Context, password string, row accountRow, known bool) (bool, error) {
 	if !known {
-		row.PasswordHash = passwords.OfNobody
+		row.PasswordHash = s.hasher.OfNobody()
 	}
 	if !passwords.Valid(password) {
 		known, password = false, "not a password"

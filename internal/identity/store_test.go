@@ -18,6 +18,8 @@ import (
 
 	"reckon/internal/auth"
 	"reckon/internal/identity"
+	"reckon/internal/passwords"
+	"reckon/internal/passwords/passwordstest"
 	"reckon/internal/private"
 	"reckon/internal/ratelimit"
 	"reckon/projections/pgtest"
@@ -70,7 +72,7 @@ func onEach(t *testing.T, test func(t *testing.T, s *identity.Store, db *bun.DB,
 				t.FailNow()
 			}
 			c := &clock{now: time.Date(2026, 8, 1, 12, 0, 0, 0, time.UTC)}
-			test(t, identity.New(opened[0], c.Now, identity.DefaultRules()), opened[0], c)
+			test(t, identity.New(opened[0], c.Now, identity.DefaultRules(), passwordstest.NewHasher()), opened[0], c)
 		})
 	}
 }
@@ -395,7 +397,7 @@ func TestPasswordsAreText(t *testing.T) {
 func TestWindowsAreBounded(t *testing.T) {
 	t.Parallel()
 	onEach(t, func(t *testing.T, s *identity.Store, db *bun.DB, c *clock) {
-		other := identity.New(db, c.Now, identity.DefaultRules())
+		other := identity.New(db, c.Now, identity.DefaultRules(), passwordstest.NewHasher())
 		used, shared := map[string]bool{}, 0
 		const addresses = 100_000
 		for i := range addresses {
@@ -429,8 +431,8 @@ func TestWindowsAreBounded(t *testing.T) {
 
 func TestNothingSecretIsStored(t *testing.T) {
 	t.Parallel()
-	onEach(t, func(t *testing.T, s *identity.Store, db *bun.DB, _ *clock) {
-		ctx := context.Background()
+	onEach(t, func(t *testing.T, _ *identity.Store, db *bun.DB, c *clock) {
+		ctx, s := context.Background(), identity.New(db, c.Now, identity.DefaultRules(), passwords.NewHasher(passwords.Standard)) // as a service has it
 		if _, err := s.Register(ctx, "ada@example.com", "correct horse", (&logged{}).announce); err != nil {
 			t.Fatal(err)
 		}
@@ -535,7 +537,7 @@ func TestASchemaOfItsOwn(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		return identity.New(db, time.Now, identity.DefaultRules()), func() { _ = db.Close() }
+		return identity.New(db, time.Now, identity.DefaultRules(), passwordstest.NewHasher()), func() { _ = db.Close() }
 	}
 	log := &logged{}
 	people, closePeople := open("identity")
@@ -609,7 +611,7 @@ func TestUsesWhileTheDatabaseIsAway(t *testing.T) {
 	}
 	defer func() { _ = db.Close() }()
 	c := &clock{now: time.Date(2026, 8, 1, 12, 0, 0, 0, time.UTC)}
-	s := identity.New(db, c.Now, identity.DefaultRules())
+	s := identity.New(db, c.Now, identity.DefaultRules(), passwordstest.NewHasher())
 	way.Refuse()
 	if err := s.TokenUsed(t.Context(), "a"); err == nil {
 		t.Error("stored while the database is away")

@@ -15,6 +15,7 @@ import (
 	"reckon/domain/grant"
 	"reckon/internal/identity"
 	"reckon/internal/oauth"
+	"reckon/internal/passwords/passwordstest"
 )
 
 // noGrants approves everything and notes nothing.
@@ -34,7 +35,7 @@ func provider(t testing.TB) (*oauth.Provider, string) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = db.Close() })
-	p := oauth.New(identity.New(db, time.Now, identity.DefaultRules()), noGrants{}, time.Now, oauth.NewDocumentClient())
+	p := oauth.New(identity.New(db, time.Now, identity.DefaultRules(), passwordstest.NewHasher()), noGrants{}, time.Now, oauth.NewDocumentClient())
 	client, err := p.Register(t.Context(), []byte(`{"redirect_uris":["`+strings.Join(registered, `","`)+`"]}`))
 	if err != nil {
 		t.Fatal(err)

@@ -20,11 +20,13 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// argon2id parameters: 19 MiB, two passes, one lane (OWASP Password Storage
-// Cheat Sheet; RFC 9106 names the parameters).
+// Cost is what an argon2id hash takes: memory in KiB and passes over it, in one lane (RFC 9106 names the parameters).
+type Cost struct{ MemoryKiB, Passes uint32 }
+
+// Standard is what every hash of a service takes: 19 MiB, two passes (OWASP Password Storage Cheat Sheet).
+var Standard = Cost{19 * 1024, 2}
+
 const (
-	memoryKiB = 19 * 1024
-	passes    = 2
 	lanes     = 1
 	saltBytes = 16
 	hashBytes = 32
@@ -36,9 +38,12 @@ const (
 	MaxRunes = 128
 )
 
-// Hasher computes at most one hash per core at a time: each takes 19 MiB and a core. As many more wait as are computed in about a
-// second; whoever comes then is told to come again.
-type Hasher struct{ slots, queue chan struct{} }
+// Hasher computes at most one hash per core at a time: each takes a core, and 19 MiB at the standard cost. As many more wait as are computed
+// in about a second; whoever comes then is told to come again.
+type Hasher struct {
+	cost         Cost
+	slots, queue chan struct{}
+}
 
 // waitingPerCore is how many passwords wait for each core.
 const waitingPerCore = 32
@@ -46,10 +51,10 @@ const waitingPerCore = 32
 // ErrBusy means that too many passwords wait to be checked.
 var ErrBusy = errors.New("too many people sign in at this moment; try again in a moment")
 
-// NewHasher returns an idle one.
-func NewHasher() Hasher {
+// NewHasher returns an idle one, for hashes of this cost only.
+func NewHasher(cost Cost) Hasher {
 	cores := runtime.GOMAXPROCS(0)
-	return Hasher{slots: make(chan struct{}, cores), queue: make(chan struct{}, cores*(1+waitingPerCore))}
+	return Hasher{cost: cost, slots: make(chan struct{}, cores), queue: make(chan struct{}, cores*(1+waitingPerCore))}
 }
 
 // deriveKey is the argon2id of a password in NFC, so that the same characters typed on
@@ -67,7 +72,7 @@ func (h Hasher) deriveKey(ctx context.Context, password string, salt []byte) ([]
 		return nil, ctx.Err()
 	}
 	defer func() { <-h.slots }()
-	return argon2.IDKey(norm.NFC.AppendString(nil, password), salt, passes, memoryKiB, lanes, hashBytes), nil
+	return argon2.IDKey(norm.NFC.AppendString(nil, password), salt, h.cost.Passes, h.cost.MemoryKiB, lanes, hashBytes), nil
 }
 
 // Hash is the encoded form of a new password. Errors: ErrBusy, or the context's.
@@ -79,19 +84,25 @@ func (h Hasher) Hash(ctx context.Context, password string) (string, error) {
 		return "", err
 	}
 	encode := base64.RawStdEncoding.EncodeToString
-	return fmt.Sprintf("$argon2id$v=%d$m=%d,t=%d,p=%d$%s$%s", argon2.Version, memoryKiB, passes, lanes, encode(salt), encode(key)), nil
+	return fmt.Sprintf("$argon2id$v=%d$%s$%s$%s", argon2.Version, h.parameters(), encode(salt), encode(key)), nil
+}
+
+// parameters is how an encoded hash names the cost.
+func (h Hasher) parameters() string {
+	return fmt.Sprintf("m=%d,t=%d,p=%d", h.cost.MemoryKiB, h.cost.Passes, lanes)
 }
 
 // OfNobody is a hash to compare with when there is no such user, so that the answer takes as long.
-var OfNobody = fmt.Sprintf("$argon2id$v=%d$m=%d,t=%d,p=%d$%s$%s", argon2.Version, memoryKiB, passes, lanes,
-	strings.Repeat("A", base64.RawStdEncoding.EncodedLen(saltBytes)), strings.Repeat("A", base64.RawStdEncoding.EncodedLen(hashBytes)))
+func (h Hasher) OfNobody() string {
+	return fmt.Sprintf("$argon2id$v=%d$%s$%s$%s", argon2.Version, h.parameters(),
+		strings.Repeat("A", base64.RawStdEncoding.EncodedLen(saltBytes)), strings.Repeat("A", base64.RawStdEncoding.EncodedLen(hashBytes)))
+}
 
 // Matches compares a password with an encoded hash in constant time. Errors: ErrBusy, the
 // context's, or that of a hash that is none of this package's.
 func (h Hasher) Matches(ctx context.Context, password, encoded string) (bool, error) {
 	parts := strings.Split(encoded, "$")
-	parameters := fmt.Sprintf("m=%d,t=%d,p=%d", memoryKiB, passes, lanes)
-	if len(parts) != 6 || parts[1] != "argon2id" || parts[3] != parameters {
+	if len(parts) != 6 || parts[1] != "argon2id" || parts[3] != h.parameters() {
 		return false, fmt.Errorf("a stored password hash has parameters this binary does not know")
 	}
 	salt, err := base64.RawStdEncoding.DecodeString(parts[4])

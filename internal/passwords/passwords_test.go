@@ -4,13 +4,14 @@ import (
 	"context"
 	"errors"
 	"runtime"
+	"strings"
 	"testing"
 )
 
 // TestPasswordsAreHashedOnePerCore: of a flood of sign-ins as many are hashed at a time as there are cores, as many wait as the queue
 // holds, and the rest are told to come again.
 func TestPasswordsAreHashedOnePerCore(t *testing.T) {
-	h, cores := NewHasher(), runtime.GOMAXPROCS(0)
+	h, cores := NewHasher(Standard), runtime.GOMAXPROCS(0)
 	queue := cap(h.queue)
 	if cap(h.slots) != cores || queue != cores*33 {
 		t.Fatalf("%d at a time, %d in all, on %d cores", cap(h.slots), queue, cores)
@@ -49,7 +50,7 @@ func TestPasswordsAreHashedOnePerCore(t *testing.T) {
 
 // TestMatches: only the same password, of any spelling in Unicode, has the hash.
 func TestMatches(t *testing.T) {
-	h := NewHasher()
+	h := NewHasher(Standard)
 	encoded, err := h.Hash(t.Context(), "caf\u00e9 at nine")
 	if err != nil {
 		t.Fatal(err)
@@ -59,8 +60,11 @@ func TestMatches(t *testing.T) {
 			t.Errorf("%q: %v, %v", password, same, err)
 		}
 	}
-	if same, err := h.Matches(t.Context(), "", OfNobody); err != nil || same {
+	if same, err := h.Matches(t.Context(), "", h.OfNobody()); err != nil || same {
 		t.Errorf("nobody: %v, %v", same, err)
+	}
+	if !strings.HasPrefix(encoded, "$argon2id$v=19$m=19456,t=2,p=1$") || !strings.HasPrefix(h.OfNobody(), "$argon2id$v=19$m=19456,t=2,p=1$") {
+		t.Errorf("the standard cost is %.40s, of nobody %.40s", encoded, h.OfNobody())
 	}
 	for _, foreign := range []string{"", "secret", "$argon2id$v=19$m=8,t=1,p=1$AAAA$AAAA", "$2b$12$abcdefghijklmnopqrstuv"} {
 		if same, err := h.Matches(t.Context(), "secret", foreign); err == nil || same {

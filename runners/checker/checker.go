@@ -3,7 +3,6 @@ package checker
 import (
 	"context"
 	"embed"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -32,12 +31,12 @@ func New(ctx context.Context, environment string, options Options) (*Checker, er
 	if options.MemoryBytes == 0 {
 		options.MemoryBytes = 512 << 20
 	}
-	program, err := program()
+	modules, err := modules()
 	if err != nil {
 		return nil, err
 	}
 	zygote, err := engine.StartZygote(ctx, engine.Program{
-		Name: "checker", Python: engine.Python(environment), Source: program, Sandbox: options.Sandbox, Idle: options.Idle,
+		Name: "checker", Python: engine.Python(environment), Source: []byte(program), Modules: modules, Sandbox: options.Sandbox, Idle: options.Idle,
 		Limits: engine.Limits{MemoryBytes: options.MemoryBytes, CPUSeconds: 600, RequestBytes: 4 << 20, ReplyBytes: 64 << 10},
 	})
 	if err != nil {
@@ -100,47 +99,20 @@ func (c *Checker) Check(ctx context.Context, plan verification.Plan, steps verif
 	return finding, nil
 }
 
-// program joins the package into the one source that a zygote loads: each file is made a module of its own name.
-func program() ([]byte, error) {
-	modules := map[string]string{}
+// modules are the sources of the package, by the names of its modules.
+func modules() (map[string]string, error) {
+	list := map[string]string{}
 	err := fs.WalkDir(sources, "python", func(file string, entry fs.DirEntry, err error) error {
 		if err != nil || entry.IsDir() {
 			return err
 		}
 		source, err := sources.ReadFile(file)
 		name := strings.TrimSuffix(strings.TrimPrefix(file, "python/"), ".py")
-		modules[strings.ReplaceAll(name, "/", ".")] = string(source)
+		list[strings.ReplaceAll(name, "/", ".")] = string(source)
 		return err
 	})
-	if err != nil {
-		return nil, err
-	}
-	encoded, err := json.Marshal(modules)
-	if err != nil {
-		return nil, err
-	}
-	return fmt.Appendf(nil, loader, encoded), nil
+	return list, err
 }
 
-// loader makes the package importable from memory, then hands the entry points of its module service on.
-const loader = `import importlib.abc, importlib.util, json, sys
-
-SOURCES = json.loads(r'''%s''')
-
-
-class InMemory(importlib.abc.MetaPathFinder, importlib.abc.InspectLoader):
-    def find_spec(self, name, path, target=None):
-        if name in SOURCES:
-            return importlib.util.spec_from_loader(name, self)
-        return importlib.util.spec_from_loader(name, self, is_package=True) if name + ".__init__" in SOURCES else None
-
-    def get_source(self, name):
-        return SOURCES[name if name in SOURCES else name + ".__init__"]
-
-    def is_package(self, name):
-        return name + ".__init__" in SOURCES
-
-
-sys.meta_path.insert(0, InMemory())
-from reckon_checker.service import handle, info, warm
-`
+// program hands the entry points of the package's module service on.
+const program = "from reckon_checker.service import handle, info, warm\n"

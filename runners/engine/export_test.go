@@ -25,3 +25,11 @@ func BoundInstallForTest(bytes int64) (restore func()) {
 	maxInstallBytes = bytes
 	return func() { maxInstallBytes = before }
 }
+
+// KeptCode and ByteCode are of modules.go.
+const KeptCode = keptCode
+
+var ByteCode = byteCode
+
+// Sealed is byte code as it is kept.
+var Sealed = sealed

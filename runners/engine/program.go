@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"context"
 	_ "embed"
 	"encoding/json"
 	"errors"
@@ -18,9 +19,12 @@ var zygoteSource []byte
 // warm() (once, before any fork), reseed() (in every child) and info() -> {"name","revision"}.
 // A reply {"failed": reason, "detail": text} arrives as a FailedError.
 type Program struct {
-	Name     string   // for messages
-	Python   string   // the interpreter of its environment, see Python
-	Source   []byte   // the program
+	Name   string // for messages
+	Python string // the interpreter of its environment, see Python
+	Source []byte // the program
+	// Modules are sources that the program imports, by the names of the modules; that of a package ends with ".__init__". Their byte code is kept
+	// beside the environment, where this process may write there.
+	Modules  map[string]string
 	ReadOnly []string // folders a worker may still read; none is best
 	Threads  bool     // its workers may start threads, and still no processes
 	Sandbox  Sandbox
@@ -72,7 +76,7 @@ func (l Limits) orDefaults() Limits {
 }
 
 // writeProgram lays out the private folder a zygote starts from: sources, configuration, an empty working folder.
-func writeProgram(program Program, namespaced bool) (string, error) {
+func writeProgram(ctx context.Context, program Program, namespaced bool) (string, error) {
 	filter, readOnly := "", []string{}
 	if program.Sandbox != SandboxOff {
 		var err error
@@ -89,7 +93,14 @@ func writeProgram(program Program, namespaced bool) (string, error) {
 		"program": filepath.Join(folder, "program.py"), "sandbox": program.Sandbox != SandboxOff, "namespaced": namespaced,
 		"seccomp": filter, "own_process": ownProcess, "read_only": readOnly, "threads": program.Threads, "limits": program.Limits,
 	})
-	for name, content := range map[string][]byte{"zygote.py": zygoteSource, "program.py": program.Source, "config.json": config} {
+	files := map[string][]byte{"zygote.py": zygoteSource, "program.py": program.Source, "config.json": config}
+	if program.Modules != nil {
+		modules, marshalling := json.Marshal(program.Modules)
+		err = errors.Join(err, marshalling)
+		files["modules.json"] = modules
+		files["modules.code"], _ = byteCode(ctx, program.Python, modules) // without it the zygote compiles them, which takes longer
+	}
+	for name, content := range files {
 		err = errors.Join(err, os.WriteFile(filepath.Join(folder, name), content, 0o400))
 	}
 	if err = errors.Join(err, os.Mkdir(filepath.Join(folder, "empty"), 0o500)); err != nil {

@@ -16,7 +16,7 @@ func TestProgramsLieWhereNobodyElseReplacesThem(t *testing.T) {
 		t.Fatal(err)
 	}
 	var refused *private.FolderError
-	if folder, err := writeProgram(Program{Sandbox: SandboxOff}, false); !errors.As(err, &refused) {
+	if folder, err := writeProgram(t.Context(), Program{Sandbox: SandboxOff}, false); !errors.As(err, &refused) {
 		t.Errorf("%s, %v", folder, err)
 	}
 	if made, err := os.ReadDir(place); err != nil || len(made) != 0 {
@@ -25,7 +25,7 @@ func TestProgramsLieWhereNobodyElseReplacesThem(t *testing.T) {
 	if err := os.Chmod(place, 0o777|os.ModeSticky); err != nil { //nolint:gosec // as /tmp is
 		t.Fatal(err)
 	}
-	if _, err := writeProgram(Program{Sandbox: SandboxOff}, false); err != nil {
+	if _, err := writeProgram(t.Context(), Program{Sandbox: SandboxOff}, false); err != nil {
 		t.Error(err)
 	}
 }

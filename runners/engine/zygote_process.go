@@ -35,7 +35,7 @@ type zygoteProcess struct {
 }
 
 func startProcess(ctx context.Context, program Program, namespaced bool) (*zygoteProcess, error) {
-	folder, err := writeProgram(program, namespaced)
+	folder, err := writeProgram(ctx, program, namespaced)
 	if err != nil {
 		return nil, err
 	}

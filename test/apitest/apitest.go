@@ -39,6 +39,7 @@ import (
 	"reckon/internal/httpserver"
 	"reckon/internal/httpserver/httpservertest"
 	"reckon/internal/identity"
+	"reckon/internal/passwords/passwordstest"
 	"reckon/internal/payments"
 	"reckon/internal/ratelimit"
 	"reckon/internal/statefiles"
@@ -258,7 +259,7 @@ func Start(t testing.TB, o Options) *Server {
 	must(t, err)
 	people, err := identity.Open(ctx, identity.Where{Address: cmp.Or(o.Identity, "sqlite:"+filepath.Join(folder, "identity.db")), Schema: "identity", Logger: slog.New(slog.DiscardHandler)})
 	must(t, err)
-	who := identity.New(people, server.Clock.Now, o.Rules)
+	who := identity.New(people, server.Clock.Now, o.Rules, passwordstest.NewHasher())
 	rows, err := projections.Open(ctx, cmp.Or(o.ReadModels, "sqlite:"+filepath.Join(folder, "readmodels.db")))
 	must(t, err)
 	models := projections.New(rows, kept)

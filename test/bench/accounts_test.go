@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"reckon/internal/identity"
+	"reckon/internal/passwords"
 	"reckon/internal/ratelimit"
 	"reckon/projections/pgtest"
 )
@@ -24,7 +25,7 @@ func peopleOf(b *testing.B, address string) *identity.Store {
 		b.Fatal(err)
 	}
 	b.Cleanup(func() { _ = db.Close() })
-	return identity.New(db, time.Now, identity.DefaultRules())
+	return identity.New(db, time.Now, identity.DefaultRules(), passwords.NewHasher(passwords.Standard))
 }
 
 // BenchmarkFailedSignIns alternates 1,000 failed sign-ins to a registered address with 1,000 to one that nobody registered. Goal: the

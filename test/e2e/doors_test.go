@@ -69,6 +69,7 @@ var files = []struct{ path, is string }{
 	{"blobs", ""}, {"blobs/*", ""}, {"blobs/*/*", "plots, long expressions and answers, proof exports"},
 	{"engine.lock", "held while the environment is made"},
 	{"engine", ""}, {"engine/**", "the Python environment of engine and checker"},
+	{"engine.code", ""}, {"engine.code/*", "byte code that starts of the checker have made of its sources"},
 	{"engine-giac.lock", "held while that environment is made"},
 	{"engine-giac", ""}, {"engine-giac/**", "the Python environment of the second engine"},
 	{"engine-mpmath.lock", "held while that environment is made"},

@@ -42,14 +42,10 @@ type Services struct {
 // route is admitted as every route is.
 var route = httpkit.Route{Method: http.MethodPost, Path: Path}
 
-// Register serves the protocol from the API, whose description the tools' schemas are made of: it must be registered last. Its
+// Register serves the protocol from the API. The tools' schemas are made of the description that is served, which must be written before. Its
 // error is a description that lacks what a tool needs.
 func (s Services) Register() error {
-	description, err := s.API.OpenAPI()
-	if err != nil {
-		return err
-	}
-	shapes, err := readShapes(description)
+	shapes, err := readShapes(s.API.Description())
 	if err != nil {
 		return err
 	}

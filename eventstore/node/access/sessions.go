@@ -127,7 +127,7 @@ func (a *Authenticator) verify(ctx context.Context, key [32]byte, password, name
 			return nil, ErrTooManyGuesses
 		}
 		if !found {
-			hash = passwords.OfNobody
+			hash = a.hasher.OfNobody()
 		}
 		// not ctx: who shares this flight must not fail because the first caller left
 		same, err := a.hasher.Matches(context.WithoutCancel(ctx), password, hash)

@@ -12,8 +12,10 @@ It locks itself in before it reads the first byte. When the control socket close
 import ctypes
 import errno
 import gc
+import importlib.abc
 import importlib.util
 import json
+import marshal
 import os
 import resource
 import select
@@ -232,6 +234,30 @@ class Worker:
         }
 
 
+class Modules(importlib.abc.MetaPathFinder, importlib.abc.InspectLoader):
+    """Imports the program's modules from memory. Byte code of another Python, or none, is made of their sources."""
+
+    def __init__(self, sources, code):
+        magic = importlib.util.MAGIC_NUMBER
+        self.sources, self.code = sources, marshal.loads(code[len(magic) :]) if code.startswith(magic) else {}
+
+    def find_spec(self, name, path, target=None):
+        return importlib.util.spec_from_loader(name, self) if self.key(name) in self.sources else None
+
+    def key(self, name):
+        return name if name in self.sources else name + ".__init__"
+
+    def is_package(self, name):
+        return name not in self.sources
+
+    def get_source(self, name):
+        return self.sources[self.key(name)]
+
+    def get_code(self, name):
+        code = self.code.get(self.key(name))
+        return marshal.loads(marshal.dumps(self.source_to_code(self.get_source(name), self.key(name)))) if code is None else code  # kept code was marshalled
+
+
 class Zygote:
     def __init__(self, config):
         self.config = config
@@ -243,6 +269,10 @@ class Zygote:
 
     def prepare(self):
         """Loads and warms the program, then builds the outer walls around this process and all it will fork."""
+        folder = os.path.dirname(self.config["program"])
+        if os.path.exists(sources := os.path.join(folder, "modules.json")):
+            with open(sources) as file, open(os.path.join(folder, "modules.code"), "rb") as code:
+                sys.meta_path.insert(0, Modules(json.load(file), code.read()))
         spec = importlib.util.spec_from_file_location("program", self.config["program"])
         self.program = importlib.util.module_from_spec(spec)
         spec.loader.exec_module(self.program)
