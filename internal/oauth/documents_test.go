@@ -15,6 +15,7 @@ import (
 
 	"reckon/internal/identity"
 	"reckon/internal/oauth"
+	"reckon/internal/passwords/passwordstest"
 )
 
 // TestClientsDescribedByADocument (draft-ietf-oauth-client-id-metadata-document): the client_id is an address, and what is read there is the client.
@@ -57,7 +58,7 @@ func TestClientsDescribedByADocument(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = db.Close() })
-	store := identity.New(db, time.Now, identity.DefaultRules())
+	store := identity.New(db, time.Now, identity.DefaultRules(), passwordstest.NewHasher())
 	p := oauth.New(store, noGrants{}, time.Now, app.Client())
 	const verifier, challenge = "dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk", "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM" // RFC 7636, appendix B
 	authorize := func(from, id, redirect string) (*oauth.Authorization, error) {
