@@ -60,7 +60,7 @@ func Checks() []CheckInfo {
 		{checkKeys, "a key's id is its thumbprint, it seals only after it was published for its time, and the log's keys are those that were handed out (--keys)"},
 		{checkReceipts, "every answer has one receipt, whose canonical bytes are those of the run, whose id is their SHA-256, and whose signature verifies under a key that sealed then"},
 		{checkSlots, "every slot of an account's day is spent once for one job, every job has its slot, and each refund, and no other, is due by one of the three rules"},
-		{checkOutcomes, "what a job published is byte for byte what its terminal event carries, under the id fixed when its slot was spent, and nothing is published of a job that ended otherwise"},
+		{checkOutcomes, "what a job published is byte for byte what its terminal event carries, under the id fixed when its slot was spent, the job ended as that says, and nothing is published of a job that ended otherwise"},
 		{checkProofs, "a certificate is about the upload's bytes, for the job and account that submitted them, and its digests are those of its texts"},
 		{checkBilling, "periods, prices, credit, invoices, payments and the plan in force follow from the subscription's events by docs/billing.md, numbers have no gaps, and a quote that was honoured could be issued then"},
 		{checkTransparency, "every checkpoint is the Merkle tree of the receipts and certificates before it, in the log's order, larger than the one before, and signed by a key that sealed then; every leaf is covered 15 minutes later; cosignatures are of the checkpoint that they follow, and those of a known witness verify (--witness-key); what others kept of it is in the log (--checkpoint)"},
