@@ -11,7 +11,7 @@ import (
 )
 
 const (
-	startTimeout = 60 * time.Second // import and warm-up, on a slow and busy machine
+	startTimeout = 3 * time.Minute // import and warm-up, with forty others at work for each processor
 	spawnTimeout = 10 * time.Second
 )
 
