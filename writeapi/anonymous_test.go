@@ -170,7 +170,7 @@ func TestAnonymousEvaluationSwitchedOff(t *testing.T) {
 // A credential makes no difference, valid or not.
 func TestAnonymousEvaluationTakesNoCredential(t *testing.T) {
 	t.Parallel()
-	s := apitest.Share(t)
+	s := apitest.Start(t, apitest.Options{})
 	user := s.NewUser(t)
 	for _, header := range []string{"Bearer " + user.Token, "Bearer nonsense"} {
 		s.Do(t, http.MethodPost, "/api/public/evaluate", `{"expression":"1+1"}`, "Authorization", header).OK(t)

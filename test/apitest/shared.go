@@ -11,7 +11,8 @@ import (
 )
 
 // Shared is a server that the tests of a package share. It offers what a test can do without changing what another one sees: requests, by
-// accounts of its own. A test that asks for a setting, moves the clock, takes a part away, or reads what belongs to all accounts starts one.
+// accounts of its own. A test that asks for a setting, moves the clock, takes a part away, or looks at what all accounts have in common, such
+// as the limits of an address, starts a server.
 type Shared struct{ server *Server }
 
 // Share returns the server that the tests of this package share, with Options{}. The package's TestMain calls shared.Run, which ends it.

@@ -206,7 +206,7 @@ func claimEnvironment() *emitter { return (&File{Version: "4.99.0", Decls: parse
 // The kernels agree on claims that are nearly alike.
 func TestPlainKernelAgreesOnClaims(t *testing.T) {
 	t.Parallel()
-	environment, held, claims := claimEnvironment(), 0, sweep.Size(t, "CLAIM_SEEDS", 200, 4000)
+	environment, held, claims := claimEnvironment(), 0, sweep.Size(t, "CLAIM_SEEDS", 400, 4000)
 	for seed := range uint64(claims) {
 		difference, claim, holds := disagreesOnClaim(environment, seed)
 		if difference != "" {

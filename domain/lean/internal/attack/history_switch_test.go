@@ -17,7 +17,7 @@ func askOtherwise(text string) string {
 func TestHuntedEnvironmentsHaveNoHistory(t *testing.T) {
 	t.Parallel()
 	var count histories.Count
-	for seed := range uint64(sweep.Size(t, "HISTORY_SEEDS", 20, 800)) {
+	for seed := range uint64(sweep.Size(t, "HISTORY_SEEDS", 40, 800)) {
 		h := &hunter{Rand: newRand(seed), equals: map[valueType]valueType{}, made: map[string]bool{}, closed: map[string]*Term{}, nests: seed%4 == 2}
 		h.build(seed%4 == 0)
 		difference, compared := histories.Compare([]byte((&File{Version: "4.99.0", Decls: h.decls}).emit().Text()))

@@ -17,7 +17,7 @@ var huntOptions = kernel.Options{Workers: 1, MaxDepth: 2_000, MaxExprs: 1 << 16}
 // Environments are built from seed 0 on. On a checker that lets a string literal's parts be
 // declared after it, False is found within the first thousand.
 func TestHunterFindsNoFalse(t *testing.T) {
-	seeds := sweep.Size(t, "HUNT_SEEDS", 30, 2000)
+	seeds := sweep.Size(t, "HUNT_SEEDS", 60, 2000)
 	start := time.Now()
 	accepted, probes, kinds := 0, 0, map[string]int{}
 	for seed := range uint64(seeds) {
