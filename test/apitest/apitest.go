@@ -236,6 +236,7 @@ const sessionIdle = 30 * time.Minute
 // Start runs an API until the test ends.
 func Start(t testing.TB, o Options) *Server {
 	t.Helper()
+	debug.SetGCPercent(400) // tests start services by the dozen and throw them away: collecting took a fifth of their processor time
 	if o.Plans == nil {
 		o.Plans = account.DefaultPlans()
 	}
@@ -365,9 +366,6 @@ func Start(t testing.TB, o Options) *Server {
 	})
 	return server
 }
-
-// Tests start services by the dozen and throw them away: a heap of a few hundred MiB costs less than a fifth of their processor time.
-func init() { debug.SetGCPercent(400) }
 
 func must(t testing.TB, err error) {
 	t.Helper()
