@@ -318,7 +318,7 @@ func TestOtherAccountsThingsAreNotThere(t *testing.T) {
 // TestTokensWithScopes: the list and the answer say what a token may do, and names that are no scope's are refused.
 func TestTokensWithScopes(t *testing.T) {
 	t.Parallel()
-	s := apitest.Start(t, apitest.Options{})
+	s := apitest.Share(t)
 	u := s.NewUser(t)
 	ask := func(body string) apitest.Answer {
 		return s.Do(t, http.MethodPost, "/api/tokens", body, "Cookie", u.Cookie)

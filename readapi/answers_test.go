@@ -13,7 +13,7 @@ import (
 // TestAnswersAreDescribed compares answers, with their codes and headers, with the description of their route.
 func TestAnswersAreDescribed(t *testing.T) {
 	t.Parallel()
-	s := apitest.Start(t, apitest.Options{})
+	s := apitest.Share(t)
 	u := s.NewUser(t)
 	var api struct {
 		Paths map[string]map[string]struct {

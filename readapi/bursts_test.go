@@ -170,7 +170,7 @@ func TestBursts(t *testing.T) {
 // TestBadRequestsForBursts sends what may be wrong with every parameter.
 func TestBadRequestsForBursts(t *testing.T) {
 	t.Parallel()
-	s := apitest.Start(t, apitest.Options{})
+	s := apitest.Share(t)
 	u := s.NewUser(t)
 	u.Evaluate(t, "1").OK(t)
 	id := burstsOf(t, fresh(t, func() apitest.Answer { return u.Do(t, "GET", "/api/bursts", "") }))[0]["burst_id"].(string)

@@ -60,7 +60,7 @@ func (d documented) undocumented() (missing []string, seen int) {
 func TestEveryOperationParameterAndPropertyIsDescribed(t *testing.T) {
 	t.Parallel()
 	var d documented
-	if err := json.Unmarshal(apitest.Start(t, apitest.Options{}).Do(t, http.MethodGet, "/openapi.json", "").OK(t).Body, &d); err != nil {
+	if err := json.Unmarshal(apitest.Share(t).Do(t, http.MethodGet, "/openapi.json", "").OK(t).Body, &d); err != nil {
 		t.Fatal(err)
 	}
 	missing, seen := d.undocumented()

@@ -59,7 +59,7 @@ func errorsPage(kinds []httpkit.Kind) []byte {
 // TestDescriptionTellsTheTruth compares the description with what is served.
 func TestDescriptionTellsTheTruth(t *testing.T) {
 	t.Parallel()
-	s := apitest.Start(t, apitest.Options{})
+	s := apitest.Share(t)
 	description := s.Do(t, http.MethodGet, "/openapi.json", "").OK(t)
 	var api struct {
 		OpenAPI    string
@@ -92,7 +92,7 @@ func TestDescriptionTellsTheTruth(t *testing.T) {
 
 func TestPages(t *testing.T) {
 	t.Parallel()
-	s := apitest.Start(t, apitest.Options{})
+	s := apitest.Share(t)
 	for path, want := range map[string]string{"/docs": "/api/evaluate", "/docs/errors": `id="rate_limited"`} {
 		a := s.Do(t, http.MethodGet, path, "").OK(t)
 		policy := a.Header.Get("Content-Security-Policy")

@@ -95,7 +95,7 @@ func TestPlansAreTheSameForAWhile(t *testing.T) {
 
 func TestQuoteWithoutAKey(t *testing.T) {
 	t.Parallel()
-	s := apitest.Start(t, apitest.Options{})
+	s := apitest.Share(t)
 	q := readCatalogue(t, s.Do(t, http.MethodGet, "/billing/plans", "")).Plans[1].Prices[0].Quote
 	if q.Signature != nil || q.KID != nil || q.UnsignedReason != receipt.NoKeyReason {
 		t.Errorf("%+v", q)

@@ -117,7 +117,7 @@ func TestReceiptsVerifyOffline(t *testing.T) {
 
 func TestReceiptWithoutAKey(t *testing.T) {
 	t.Parallel()
-	s := apitest.Start(t, apitest.Options{})
+	s := apitest.Share(t)
 	u := s.NewUser(t)
 	a := u.Do(t, http.MethodGet, fmt.Sprintf("/api/receipts/%d", runOf(t, u.Evaluate(t, "1+1"))), "").OK(t)
 	if signature, given := a.JSON["signature"]; !given || signature != nil || a.JSON["kid"] != nil || a.JSON["unsigned_reason"] != receipt.NoKeyReason {
@@ -130,7 +130,7 @@ func TestReceiptWithoutAKey(t *testing.T) {
 
 func TestPlots(t *testing.T) {
 	t.Parallel()
-	s := apitest.Start(t, apitest.Options{})
+	s := apitest.Share(t)
 	u, other := s.NewUser(t), s.NewUser(t)
 	path := u.Evaluate(t, "Plot[x,{x,0,1}]").OK(t).JSON["plot_url"].(string)
 	a := u.Do(t, http.MethodGet, path, "").OK(t)
@@ -144,7 +144,7 @@ func TestPlots(t *testing.T) {
 
 func TestIdsThatAreNone(t *testing.T) {
 	t.Parallel()
-	s := apitest.Start(t, apitest.Options{})
+	s := apitest.Share(t)
 	u := s.NewUser(t)
 	for _, id := range []string{"x", "1x", "1.5", "0", "-1", "9007199254740992", "99999999999999999999", "1'%20OR%20'1'='1", "1;DROP%20TABLE%20history_v3", "..%2F1", "%2e%2e", "0x1", "%31%00", "1%20", "%C2%B9"} {
 		for _, route := range []string{"/api/receipts/", "/api/plots/"} {
@@ -419,7 +419,7 @@ func FuzzHistoryFilters(f *testing.F) {
 // TestAnIntegerHasOneText: a run has one address, and a page of a list too.
 func TestAnIntegerHasOneText(t *testing.T) {
 	t.Parallel()
-	s := apitest.Start(t, apitest.Options{})
+	s := apitest.Share(t)
 	u := s.NewUser(t)
 	run := u.Evaluate(t, "1+1").OK(t).JSON["run_id"]
 	u.Do(t, http.MethodGet, fmt.Sprintf("/api/receipts/%v", run), "").OK(t)

@@ -69,7 +69,7 @@ func TestSearchOfTheReference(t *testing.T) {
 // TestSymbol: an entry shows its examples with what is right, honestly where they differ, and a name that there is not those it resembles.
 func TestSymbol(t *testing.T) {
 	t.Parallel()
-	s := apitest.Start(t, apitest.Options{})
+	s := apitest.Share(t)
 	about, err := reference.Current()
 	if err != nil {
 		t.Fatal(err)
@@ -114,7 +114,7 @@ func TestSymbol(t *testing.T) {
 
 func TestSupport(t *testing.T) {
 	t.Parallel()
-	s := apitest.Start(t, apitest.Options{})
+	s := apitest.Share(t)
 	var got struct {
 		Symbols []struct {
 			Name, Status string
@@ -143,7 +143,7 @@ func TestSupport(t *testing.T) {
 // TestAvailability: one row a symbol, the counts are theirs, each status is defined, and anybody may keep the answer for a day.
 func TestAvailability(t *testing.T) {
 	t.Parallel()
-	s := apitest.Start(t, apitest.Options{})
+	s := apitest.Share(t)
 	a := s.Do(t, http.MethodGet, "/api/docs/availability.json", "", "Origin", "https://example.org").OK(t)
 	var all struct {
 		Counts   map[string]int

@@ -216,7 +216,7 @@ func TestInclusionOfCertificates(t *testing.T) {
 
 func TestTransparencyLogIsReadOnly(t *testing.T) {
 	t.Parallel()
-	s := apitest.Start(t, apitest.Options{})
+	s := apitest.Share(t)
 	for _, path := range []string{"/transparency/checkpoint", "/transparency/tile/0/000"} {
 		if got := s.Do(t, "POST", path, "{}"); got.Status != http.StatusMethodNotAllowed {
 			t.Errorf("POST %s: %d", path, got.Status)

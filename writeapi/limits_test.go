@@ -16,7 +16,7 @@ var limitHeaders = []string{"X-Ratelimit-Limit", "X-Ratelimit-Remaining", "X-Rat
 // TestEveryAnswerOfALimitedRouteSaysTheLimit: also what is refused before it is counted, which leaves the limit as it was.
 func TestEveryAnswerOfALimitedRouteSaysTheLimit(t *testing.T) {
 	t.Parallel()
-	s := apitest.Start(t, apitest.Options{})
+	s := apitest.Start(t, apitest.Options{}) // of its own: registrations and sign-ins count for the address that all tests have
 	u := s.NewUser(t)
 	refused := []struct{ body, contentType string }{
 		{`{`, "application/json"}, {``, "application/json"}, {`{"unknown":1}`, "application/json"}, {`{}`, "text/plain"}, {`[]`, "application/json"},
@@ -58,7 +58,7 @@ func TestEveryAnswerOfALimitedRouteSaysTheLimit(t *testing.T) {
 // TestWhatIsRefusedForNowIsNotCounted: an elaboration where there is no toolchain costs nothing of the minute.
 func TestWhatIsRefusedForNowIsNotCounted(t *testing.T) {
 	t.Parallel()
-	u := apitest.Start(t, apitest.Options{}).NewUser(t)
+	u := apitest.Share(t).NewUser(t)
 	for range 25 { // the plan allows 20 a minute
 		a := u.Do(t, http.MethodPost, "/api/proofs/elaborate", `{"source":"theorem a : 1 = 1 := rfl"}`)
 		a.Want(t, httpkit.NoElaboration)
@@ -71,7 +71,7 @@ func TestWhatIsRefusedForNowIsNotCounted(t *testing.T) {
 // TestJobsSayTheDaysLimit: as it stands after the submission.
 func TestJobsSayTheDaysLimit(t *testing.T) {
 	t.Parallel()
-	s := apitest.Start(t, apitest.Options{})
+	s := apitest.Share(t)
 	u := s.NewUser(t)
 	for left := 9; left >= 0; left-- {
 		a := submit(t, u, `{"expression":"1+1"}`).OK(t)

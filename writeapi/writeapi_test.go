@@ -44,7 +44,7 @@ func history(t *testing.T, s *apitest.Server) (recorded []event.Recorded) {
 
 func TestEvaluate(t *testing.T) {
 	t.Parallel()
-	s := apitest.Start(t, apitest.Options{})
+	s := apitest.Share(t)
 	u := s.NewUser(t)
 	a := u.Evaluate(t, "1+1").OK(t)
 	runID := a.JSON["run_id"].(float64)
@@ -74,7 +74,7 @@ func TestEvaluate(t *testing.T) {
 // session that may have defined the name, only an answer with the name in it draws the suggestion.
 func TestSlipsAreAnsweredWithSuggestions(t *testing.T) {
 	t.Parallel()
-	s := apitest.Start(t, apitest.Options{})
+	s := apitest.Share(t)
 	u := s.NewUser(t)
 	const want = `"suggestions":[{"code":"parentheses","message":"did you mean Sin[x]? Parentheses multiply; a function's arguments stand in square brackets.",` +
 		`"replacement":"Sin[x]","range":{"start":0,"end":6}}]`
@@ -410,7 +410,7 @@ func cookieIsSecure(t *testing.T, s *apitest.Server) {
 
 func TestFailedSignInsAreAlike(t *testing.T) {
 	t.Parallel()
-	s := apitest.Start(t, apitest.Options{})
+	s := apitest.Share(t)
 	u := s.NewUser(t)
 	var first apitest.Answer
 	for i, body := range []string{
@@ -668,7 +668,7 @@ func TestClosedAccount(t *testing.T) {
 // TestClosingAnAccount takes its password, and refuses every credential from the answer on.
 func TestClosingAnAccount(t *testing.T) {
 	t.Parallel()
-	s := apitest.Start(t, apitest.Options{})
+	s := apitest.Share(t)
 	u := s.NewUser(t)
 	end := func(password string, headers ...string) apitest.Answer {
 		return s.Do(t, http.MethodPost, "/auth/close", `{"current_password":"`+password+`"}`, headers...)

@@ -179,7 +179,7 @@ func TestStopping(t *testing.T) {
 // TestPagesAndTheirPolicy: every page may be read by whom it is for, says in its status what it says in words, and is served with its policy.
 func TestPagesAndTheirPolicy(t *testing.T) {
 	t.Parallel()
-	s := apitest.Start(t, apitest.Options{})
+	s := apitest.Share(t)
 	user := s.NewUser(t)
 	for expression, brought := range map[string]bool{"1%2B1": true, strings.Repeat("x", 4000): true, strings.Repeat("x", 4001): false} {
 		if page := string(s.Do(t, http.MethodGet, "/?e="+expression, "").OK(t).Body); strings.Contains(page, "The address brought") == brought {
@@ -764,7 +764,7 @@ func TestScriptsShowWhatIsNotSeen(t *testing.T) {
 // TestAssetsNameTheirContent: each that a page loads is kept for ever under its address; under that of another build it is what there is, and not kept.
 func TestAssetsNameTheirContent(t *testing.T) {
 	t.Parallel()
-	s := apitest.Start(t, apitest.Options{})
+	s := apitest.Share(t)
 	page := string(s.Do(t, http.MethodGet, "/", "").OK(t).Body)
 	loaded := regexp.MustCompile(`(?:src|href)="(/assets/[^"]+)"`).FindAllStringSubmatch(page, -1)
 	if len(loaded) < 6 {

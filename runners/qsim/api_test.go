@@ -25,7 +25,7 @@ func submit(t *testing.T, u *apitest.User, body string) apitest.Answer {
 // TestRefusedCircuitsCostNothing goes through the HTTP API.
 func TestRefusedCircuitsCostNothing(t *testing.T) {
 	t.Parallel()
-	u := apitest.Start(t, apitest.Options{}).NewUser(t)
+	u := apitest.Share(t).NewUser(t)
 	circuit := func(gates string) string { return `{"kind":"qsim","circuit":{"qubits":2,"gates":[` + gates + `]}}` }
 	for name, c := range map[string]struct {
 		body string
@@ -69,7 +69,7 @@ func TestRefusedCircuitsCostNothing(t *testing.T) {
 // TestCliffordCircuitsHaveALimitOfTheirOwn: the plan's limit is about state vectors.
 func TestCliffordCircuitsHaveALimitOfTheirOwn(t *testing.T) {
 	t.Parallel()
-	u := apitest.Start(t, apitest.Options{}).NewUser(t)
+	u := apitest.Share(t).NewUser(t)
 	wide := func(qubits int, gate string) string {
 		return fmt.Sprintf(`{"kind":"qsim","circuit":{"qubits":%d,"gates":[{"gate":"h","target":0},{"gate":"%s","control":0,"target":%d}]}}`, qubits, gate, qubits-1)
 	}

@@ -20,6 +20,7 @@ import (
 	"time"
 
 	"reckon/test/need"
+	"reckon/test/shared"
 	"reckon/test/wait"
 
 	"github.com/chromedp/cdproto/cdp"
@@ -33,6 +34,15 @@ import (
 // patience is how long a condition may take on a machine that has much else to do.
 const patience = 3 * time.Minute
 
+// Size of a new tab in CSS pixels.
+const width, height = 1280, 900
+
+var (
+	starting sync.Once
+	browser  context.Context
+	started  error
+)
+
 // Tab is a page of a browser with cookies of its own.
 type Tab struct {
 	t   testing.TB
@@ -42,20 +52,34 @@ type Tab struct {
 	faults []string
 }
 
-// New opens a browser that ends with the test.
+// New opens a tab that ends with the test, in a profile of its own of the one browser of the package's tests: a start of Chromium takes two
+// seconds of processor time, a profile a tenth. The package's TestMain calls shared.Run, which ends the browser.
 func New(t testing.TB) *Tab {
 	t.Helper()
 	path := need.Program(t, "chromium", "chromium")
-	allocator, stop := chromedp.NewExecAllocator(context.Background(), chromedp.ExecPath(path), chromedp.Headless, chromedp.NoSandbox, chromedp.DisableGPU,
-		chromedp.Flag("disable-dev-shm-usage", true), chromedp.NoFirstRun, chromedp.WSURLReadTimeout(patience), chromedp.WindowSize(1280, 900))
-	ctx, cancel := chromedp.NewContext(allocator)
-	t.Cleanup(func() {
-		cancel()
-		stop()
+	life := shared.Life(t)
+	starting.Do(func() {
+		allocator, stop := chromedp.NewExecAllocator(context.Background(), chromedp.ExecPath(path), chromedp.Headless, chromedp.NoSandbox, chromedp.DisableGPU,
+			chromedp.Flag("disable-dev-shm-usage", true), chromedp.NoFirstRun, chromedp.WSURLReadTimeout(patience), chromedp.WindowSize(width, height))
+		ctx, cancel := chromedp.NewContext(allocator)
+		life.Cleanup(func() {
+			cancel()
+			stop()
+		})
+		_, started = chromedp.Call(ctx, runtime.Enable, cdp.Empty{})
+		browser = ctx
 	})
+	if started != nil {
+		t.Fatal(started)
+	}
+	ctx, cancel := chromedp.NewContext(browser, chromedp.WithNewBrowserContext())
+	t.Cleanup(cancel)
 	b := &Tab{t: t, ctx: ctx}
 	b.must(chromedp.Listen(ctx, b.note))
-	_, err := chromedp.Call(ctx, cdplog.Enable, cdp.Empty{})
+	do(b, chromedp.EmulateViewport(width, height))                                                                            // the windows of further profiles have another size
+	_, err := chromedp.Call(ctx, emulation.SetFocusEmulationEnabled, emulation.SetFocusEmulationEnabledParams{Enabled: true}) // other tabs are open
+	b.must(err)
+	_, err = chromedp.Call(ctx, cdplog.Enable, cdp.Empty{})
 	b.must(err)
 	_, err = chromedp.Call(ctx, runtime.Enable, cdp.Empty{})
 	b.must(err)

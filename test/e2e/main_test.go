@@ -3,11 +3,13 @@ package e2e
 import (
 	"os"
 	"testing"
+
+	"reckon/test/shared"
 )
 
 func TestMain(m *testing.M) {
 	if errand := os.Getenv(strangerEnv); errand != "" {
 		beStranger(errand)
 	}
-	os.Exit(m.Run())
+	os.Exit(shared.Run(m))
 }

@@ -19,6 +19,7 @@ import (
 	"reckon/domain/session"
 	"reckon/eventstore/node"
 	"reckon/test/e2e"
+	"reckon/test/sweep"
 	"reckon/test/wait"
 )
 
@@ -172,14 +173,17 @@ func TestOwnerDiesWhileItEvaluates(t *testing.T) {
 	}
 }
 
-// thinking is a client's pause between two requests: clients need not take all processor time.
-const thinking = 20 * time.Millisecond
+// thinking is a client's pause between two requests, which are evaluations: clients need not take all processor time.
+func thinking(t *testing.T) time.Duration {
+	return time.Duration(sweep.Size(t, "RECKON_THINKING_MS", 60, 20)) * time.Millisecond
+}
 
 // TestRollingRestart: every server is replaced behind a balancer that asks /readyz, and no
 // client has a request refused or cut.
 func TestRollingRestart(t *testing.T) {
 	t.Parallel()
 	const clients = 4
+	pause := thinking(t)
 	in := install(t)
 	in.shared = append(in.shared, "--unready-grace", unreadyGrace.String())
 	in.headless("project,react")
@@ -209,7 +213,7 @@ func TestRollingRestart(t *testing.T) {
 					return
 				}
 				answered.Add(1)
-				wait.Pace(thinking)
+				wait.Pace(pause)
 			}
 		})
 	}

@@ -151,8 +151,8 @@ func sameFields(t *testing.T, a *e2e.Account, j jobView) {
 // while. Then the log must agree with every rule.
 func TestJobsSurviveKilledRunners(t *testing.T) {
 	t.Parallel()
-	accounts := sweep.Size(t, "RECKON_JOB_ACCOUNTS", 8, 50)
-	each := sweep.Size(t, "RECKON_JOBS_EACH", 10, 16)
+	accounts := sweep.Size(t, "RECKON_JOB_ACCOUNTS", 5, 50)
+	each := sweep.Size(t, "RECKON_JOBS_EACH", 8, 16)
 	in := install(t)
 	apis := []*e2e.Server{in.api("api,project,react"), in.api("api,react")}
 	fleet := make([]*process, 3)

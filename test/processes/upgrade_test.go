@@ -13,6 +13,7 @@ import (
 	"sync/atomic"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/google/uuid"
 
@@ -53,7 +54,7 @@ func nextBinary(t *testing.T) string {
 	must(t, err)
 	must(t, os.WriteFile(filepath.Join(folder, "overlay.json"), overlay, 0o600))
 	binary := filepath.Join(folder, "reckon")
-	if output, err := exec.Command("go", "build", "-overlay", filepath.Join(folder, "overlay.json"), "-o", binary, "reckon/cmd/reckon").CombinedOutput(); err != nil {
+	if output, err := exec.Command("go", "build", "-ldflags=-s -w", "-overlay", filepath.Join(folder, "overlay.json"), "-o", binary, "reckon/cmd/reckon").CombinedOutput(); err != nil {
 		t.Fatalf("build: %v\n%s", err, output)
 	}
 	return binary
@@ -64,7 +65,7 @@ func nextBinary(t *testing.T) string {
 func TestUpgradeUnderLoad(t *testing.T) {
 	t.Parallel()
 	next := nextBinary(t)
-	past := sweep.Size(t, "RECKON_UPGRADE_RUNS", 1000, 8000) // runs in the log before: the new version takes a while to be built
+	past := sweep.Size(t, "RECKON_UPGRADE_RUNS", 500, 8000) // runs in the log before: the new version takes a while to be built
 	in := installOn(t, plans, pgtest.Database(t), func(log string) { writeUpgradeLog(t, log, int64(past)) })
 	in.shared = append(in.shared, "--unready-grace", unreadyGrace.String())
 	oldProjector := in.headless("project,react")
@@ -75,7 +76,7 @@ func TestUpgradeUnderLoad(t *testing.T) {
 	}
 	wait.Until(t, "both old servers are ready", func() bool { return b.ready() == 2 })
 
-	l := &load{t: t, front: front, ended: make(chan struct{})}
+	l := &load{t: t, front: front, pause: thinking(t), ended: make(chan struct{})}
 	alice := old[0].NewAccount("alice@example.com")
 	for n := range upgradeClients {
 		l.clients.Go(func() { l.client(at(alice, old[0]), n) })
@@ -155,6 +156,7 @@ func TestUpgradeUnderLoad(t *testing.T) {
 
 // load is clients that write and read.
 type load struct {
+	pause   time.Duration // of a client between two requests
 	t       *testing.T
 	front   string
 	ended   chan struct{}
@@ -203,7 +205,7 @@ func (l *load) client(a *e2e.Account, n int) {
 			return
 		}
 		l.reads.Add(1)
-		wait.Pace(thinking)
+		wait.Pace(l.pause)
 	}
 }
 

@@ -44,7 +44,7 @@ func TestBlindSearchesVerifyNothing(t *testing.T) {
 	}
 	chance := rand.New(rand.NewPCG(1, 38))
 	chance.Shuffle(len(tasks)-always, func(i, j int) { tasks[always+i], tasks[always+j] = tasks[always+j], tasks[always+i] })
-	size := sweep.Size(t, "RECKON_BLINDED", 12, 240)
+	size := sweep.Size(t, "RECKON_BLINDED", 6, 240)
 	command := exec.CommandContext(t.Context(), engine.Python(enginetest.Environment(t)), "-I", "-B",
 		filepath.Join(root(t), "runners/checker/python/tests/blinded.py"))
 	command.Stdin = bytes.NewReader(bytes.Join(tasks[:min(size, len(tasks))], []byte("\n")))

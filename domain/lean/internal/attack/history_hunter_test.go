@@ -268,7 +268,7 @@ func acceptsExport(text string) bool {
 // first wrong recursor are logged with the number of environments.
 func TestHistoryHunter(t *testing.T) {
 	t.Parallel()
-	seeds, start := sweep.Size(t, "HISTORY_SEEDS", 40, 800), time.Now()
+	seeds, start := sweep.Size(t, "HISTORY_SEEDS", 20, 800), time.Now()
 	claims, types, asymmetric, kinds := 0, 0, 0, map[string]bool{}
 	for seed := range uint64(seeds) {
 		found := huntHistory(seed)

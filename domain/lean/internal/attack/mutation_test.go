@@ -23,7 +23,7 @@ import (
 )
 
 // mutantsPerFile is how many mutants of one real export are tried by `make test`.
-const mutantsPerFile = 25
+const mutantsPerFile = 12
 
 // largestMutated is the size in bytes of the largest export that is mutated.
 const largestMutated = 300_000

@@ -105,7 +105,7 @@ func TestPlainKernelRefusesHuntedFiles(t *testing.T) {
 
 // The kernels agree on the hunter's environments, and on equations of truth values in them.
 func TestPlainKernelAgreesOnGeneratedEnvironments(t *testing.T) {
-	seeds, accepted, undecided, questions := sweep.Size(t, "PLAIN_SEEDS", 100, 2000), 0, 0, 0
+	seeds, accepted, undecided, questions := sweep.Size(t, "PLAIN_SEEDS", 50, 2000), 0, 0, 0
 	for seed := range uint64(seeds) {
 		h := drawn(seed)
 		environment := (&File{Version: "4.99.0", Decls: h.decls}).emit()

@@ -1,0 +1,10 @@
+package readapi_test
+
+import (
+	"os"
+	"testing"
+
+	"reckon/test/shared"
+)
+
+func TestMain(m *testing.M) { os.Exit(shared.Run(m)) }

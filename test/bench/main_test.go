@@ -1,0 +1,12 @@
+//go:build bench
+
+package bench
+
+import (
+	"os"
+	"testing"
+
+	"reckon/test/shared"
+)
+
+func TestMain(m *testing.M) { os.Exit(shared.Run(m)) }
