@@ -39,6 +39,10 @@ var Seconds = []Second{
 	}},
 }
 
+// Default are the names of those that `reckon serve` starts unless it is configured otherwise. FriCAS is not among them: 191 MB to download, 685 MB on disk, and a
+// second of processor time for each question.
+var Default = []string{"giac", "mpmath"}
+
 // Chosen are the second engines of these names, in their order.
 func Chosen(names []string) (seconds []Second) {
 	for _, name := range names {

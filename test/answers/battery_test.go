@@ -242,7 +242,7 @@ func TestIntegrals(t *testing.T) {
 	t.Parallel()
 	all := integrals(t)
 	all = all[:min(len(all), sweep.Size(t, "RECKON_INTEGRALS", 30, 316))]
-	h := open(t, portfoliotest.Default)
+	h := open(t, portfolio.Default)
 	questions := make([]string, len(all))
 	for i, one := range all {
 		questions[i] = one.question()
@@ -326,7 +326,7 @@ func TestSample(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	h := open(t, portfoliotest.Default)
+	h := open(t, portfolio.Default)
 	var questions []string
 	for line := range strings.Lines(string(content)) {
 		question, _, _ := strings.Cut(line, "\t")

@@ -19,6 +19,7 @@ const (
 	reals                   // -3 < x < 3
 	positives               // 0 < x < 3
 	units                   // 0 < x < 1
+	aboveOne                // 1 < x < 4
 )
 
 // toFricas has the functions of the language that FriCAS is given. ArcCot and its kin are written by what defines them: FriCAS's own have other branches.
@@ -33,7 +34,7 @@ var toFricas = []translation{
 	{"ArcSinh", 1, "asinh(#1)", complexes}, {"ArcCosh", 1, "acosh(#1)", complexes}, {"ArcTanh", 1, "atanh(#1)", complexes},
 	{"ArcCoth", 1, "atanh(1/#1)", complexes}, {"ArcSech", 1, "acosh(1/#1)", complexes}, {"ArcCsch", 1, "asinh(1/#1)", complexes},
 	{"Gamma", 1, "Gamma(#1)", positives}, {"Erf", 1, "erf(#1)", reals}, {"ExpIntegralEi", 1, "Ei(#1)", positives},
-	{"SinIntegral", 1, "Si(#1)", reals}, {"CosIntegral", 1, "Ci(#1)", positives}, {"LogIntegral", 1, "li(#1)", units},
+	{"SinIntegral", 1, "Si(#1)", reals}, {"CosIntegral", 1, "Ci(#1)", positives}, {"LogIntegral", 1, "Ei(log(#1))", positives},
 }
 
 // fromFricas has the functions of FriCAS that the language is given.
@@ -45,9 +46,9 @@ var fromFricas = []translation{
 	{"sinh", 1, "Sinh[#1]", complexes}, {"cosh", 1, "Cosh[#1]", complexes}, {"tanh", 1, "Tanh[#1]", complexes},
 	{"coth", 1, "Coth[#1]", complexes}, {"sech", 1, "Sech[#1]", complexes}, {"csch", 1, "Csch[#1]", complexes},
 	{"asinh", 1, "ArcSinh[#1]", complexes}, {"acosh", 1, "ArcCosh[#1]", complexes}, {"atanh", 1, "ArcTanh[#1]", complexes},
-	{"Gamma", 1, "Gamma[#1]", positives}, {"Gamma", 2, "Gamma[#1, #2]", positives}, {"erf", 1, "Erf[#1]", reals}, {"erfi", 1, "Erfi[#1]", reals},
-	{"Ei", 1, "ExpIntegralEi[#1]", positives}, {"Si", 1, "SinIntegral[#1]", reals}, {"Ci", 1, "CosIntegral[#1]", positives}, {"li", 1, "LogIntegral[#1]", units},
-	{"dilog", 1, "PolyLog[2, 1 - #1]", positives}, {"polylog", 2, "PolyLog[#1, #2]", units},
+	{"Gamma", 1, "Gamma[#1]", positives}, {"erf", 1, "Erf[#1]", reals}, {"erfi", 1, "Erfi[#1]", reals},
+	{"Ei", 1, "ExpIntegralEi[#1]", positives}, {"Si", 1, "SinIntegral[#1]", reals}, {"Ci", 1, "CosIntegral[#1]", positives}, {"li", 1, "LogIntegral[#1]", aboveOne},
+	{"dilog", 1, "PolyLog[2, 1 - #1]", positives},
 	{"ellipticF", 2, "EllipticF[ArcSin[#1], #2]", units}, {"ellipticE", 2, "EllipticE[ArcSin[#1], #2]", units}, {"ellipticPi", 3, "EllipticPi[#2, ArcSin[#1], #3]", units},
 }
 

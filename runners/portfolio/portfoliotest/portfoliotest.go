@@ -14,11 +14,8 @@ import (
 	"reckon/runners/portfolio"
 )
 
-// Default are the engines that `reckon serve` starts beside the first unless it is configured otherwise; Most has FriCAS as well.
-var (
-	Default = []string{"giac", "mpmath"}
-	Most    = []string{"giac", "fricas", "mpmath"}
-)
+// Most are all engines beside the first, in the order of --engines=giac,fricas,mpmath.
+var Most = []string{"giac", "fricas", "mpmath"}
 
 // Start brings up the first engine, those of names beside it, and the checker for one test and ends them with the test. first is the engine that is asked first.
 func Start(t testing.TB, names []string) (all portfolio.Engine, first *engine.Engine) {
