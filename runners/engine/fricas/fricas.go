@@ -43,9 +43,9 @@ const memoryBytes = 1 << 30
 // Start starts the process of which every question's is forked, behind the walls of the first engine. Workers may read and execute what
 // FriCAS consists of, which it loads piece by piece.
 func Start(ctx context.Context, environment string, sandbox engine.Sandbox) (*Engine, error) {
-	folders, err := filepath.Glob(filepath.Join(environment, "lib", "python3*", "site-packages", "sage_wheels", "lib", "fricas", "target", "*"))
-	if err != nil || len(folders) != 1 {
-		return nil, fmt.Errorf("FriCAS is there %d times in %s", len(folders), environment)
+	folders, err := fricasFolders(environment)
+	if err != nil {
+		return nil, err
 	}
 	lisp, err := json.Marshal(worker)
 	if err != nil {
@@ -59,6 +59,15 @@ func Start(ctx context.Context, environment string, sandbox engine.Sandbox) (*En
 		return nil, err
 	}
 	return &Engine{started}, nil
+}
+
+// fricasFolders is the one folder of an environment that FriCAS consists of.
+func fricasFolders(environment string) ([]string, error) {
+	folders, err := filepath.Glob(filepath.Join(environment, "lib", "python3*", "site-packages", "sage_wheels", "lib", "fricas", "target", "*"))
+	if err == nil && len(folders) != 1 {
+		err = fmt.Errorf("FriCAS is there %d times in %s", len(folders), environment)
+	}
+	return folders, err
 }
 
 // Probe is a question to try it with, and the answer.

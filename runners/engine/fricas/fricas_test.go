@@ -37,7 +37,7 @@ func TestAnswers(t *testing.T) {
 	e := start(t)
 	for question, want := range map[string]string{
 		"Integrate[Log[1 - x]/x, x]":     "-PolyLog[2, x]",
-		"Integrate[x^x (1 + Log[x]), x]": "E^(x*Log[x])",
+		"Integrate[x^x (1 + Log[x]), x]": "x^x",
 		"Integrate[1/Sqrt[1 - x^4], x]":  "EllipticF[ArcSin[x], -1]",
 		"Integrate[Sin[t]/t, t]":         "SinIntegral[t]",
 		"Integrate[x/(x^2 - a), x]":      "Log[-a + x^2]/2",

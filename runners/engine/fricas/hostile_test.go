@@ -1,6 +1,7 @@
 package fricas
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -9,6 +10,7 @@ import (
 	"testing"
 
 	"reckon/domain/expression"
+	"reckon/runners/engine/enginetest"
 )
 
 // words are the names that may be written to FriCAS beside vv0 and digits: those of the table and of the question.
@@ -144,6 +146,24 @@ func TestEscapes(t *testing.T) {
 		}
 		if testing.Verbose() {
 			t.Logf("%.60q: %.60q, %v", text, printed, err)
+		}
+	}
+	// The same expression reads what FriCAS consists of, and no other file.
+	length := func(path string) string {
+		escaped := regexp.MustCompile(`[^A-Za-z0-9]`).ReplaceAllString(path, "_$0")
+		printed, err := e.evaluate(t.Context(), "#(readLine!(open(string('"+escaped+")::FileName,string('input))$TextFile))", patient)
+		return fmt.Sprint(printed, err)
+	}
+	folders, err := fricasFolders(enginetest.Of(t, Packages))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if own := length(filepath.Join(folders[0], "share", "msgs", "s2-us.msgs")); !regexp.MustCompile(`^[0-9]+<nil>$`).MatchString(own) {
+		t.Errorf("its own file: %s", own)
+	}
+	for _, path := range []string{secret, "/etc/passwd"} {
+		if other := length(path); !strings.Contains(other, "no value") {
+			t.Errorf("%s: %s", path, other)
 		}
 	}
 	if printed, err := e.evaluate(t.Context(), "1+1", patient); err != nil || printed != "2" {
