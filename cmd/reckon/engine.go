@@ -31,7 +31,7 @@ type engineFolder struct {
 	Data   string `help:"Folder of the installation." default:"reckon-data" env:"RECKON_DATA" placeholder:"DIR"`
 	Engine string `help:"Folder of the environment, which the processes of a machine may share; default: engine in the data folder. Those of other engines lie beside it." env:"RECKON_ENGINE" placeholder:"DIR"`
 
-	Engines []string `help:"Engines beside the first; none for the first alone." default:"giac,mpmath" enum:"giac,mpmath,none" env:"RECKON_ENGINES"`
+	Engines []string `help:"Engines beside the first, in the order in which they are asked: giac, fricas, mpmath; none for the first alone." default:"giac,mpmath" enum:"giac,fricas,mpmath,none" env:"RECKON_ENGINES"`
 }
 
 func (f engineFolder) path() string { return config.EngineFolder(f.Engine, f.Data) }
@@ -70,7 +70,7 @@ func (c *engineInstallCmd) Run() error {
 		return exitStatus(2)
 	}
 	fmt.Println("ready", c.path())
-	for _, second := range chosen(c.Engines) {
+	for _, second := range portfolio.Chosen(c.Engines) {
 		folder := second.Folder(c.path())
 		if err := installEngine(ctx, second.Packages, folder, slog.Default()); err != nil {
 			fmt.Fprintln(os.Stderr, "reckon engine install:", err)
@@ -79,18 +79,6 @@ func (c *engineInstallCmd) Run() error {
 		fmt.Println("ready", folder)
 	}
 	return nil
-}
-
-// chosen are the second engines of these names, in their order.
-func chosen(names []string) (seconds []portfolio.Second) {
-	for _, name := range names {
-		for _, second := range portfolio.Seconds {
-			if second.Name == name {
-				seconds = append(seconds, second)
-			}
-		}
-	}
-	return seconds
 }
 
 type engineStatusCmd struct {
@@ -104,7 +92,7 @@ func (c *engineStatusCmd) Run() error {
 		return err
 	}
 	status := enginesStatus{EnvironmentStatus: engine.Core.Status(c.path()), Others: map[string]engine.EnvironmentStatus{}}
-	for _, second := range chosen(c.Engines) {
+	for _, second := range portfolio.Chosen(c.Engines) {
 		status.Others[second.Name] = second.Packages.Status(second.Folder(c.path()))
 	}
 	if c.JSON {
@@ -113,7 +101,7 @@ func (c *engineStatusCmd) Run() error {
 		}
 	} else {
 		printStatusOf("", status.EnvironmentStatus)
-		for _, second := range chosen(c.Engines) {
+		for _, second := range portfolio.Chosen(c.Engines) {
 			printStatusOf(second.Name+": ", status.Others[second.Name])
 		}
 	}
@@ -226,7 +214,7 @@ func testEngine(ctx context.Context, e *engine.Engine) (engineReport, error) {
 // testOthers starts each other engine and asks it what the first one cannot answer. One that is not installed is said to be missing.
 func (c *engineTestCmd) testOthers(ctx context.Context, sandbox engine.Sandbox) (reports []engineReport, err error) {
 	const budget = 10 * time.Second
-	for _, second := range chosen(c.Engines) {
+	for _, second := range portfolio.Chosen(c.Engines) {
 		report := engineReport{Engine: second.Name}
 		folder := second.Folder(c.path())
 		if !second.Packages.Status(folder).Ready {

@@ -268,7 +268,7 @@ func startEngine(ctx context.Context, p process, log *eventLog) (*evaluation, er
 // startOthers installs and starts the engines that are asked after the first. One that cannot be had is left out: what it would have
 // answered stays unanswered, and the log says so.
 func startOthers(ctx context.Context, p process, environment string, sandbox engine.Sandbox) (others []portfolio.Other) {
-	for _, second := range chosen(p.config.Engines) {
+	for _, second := range portfolio.Chosen(p.config.Engines) {
 		folder := second.Folder(environment)
 		err := installEngine(ctx, second.Packages, folder, p.logger)
 		var started portfolio.Running

@@ -30,7 +30,7 @@ func (c *counted) Answers(ctx context.Context, question *expression.Expr, proces
 // open returns the engines and the second of them, counted.
 func open(t *testing.T) (portfolio.Engine, *counted) {
 	t.Helper()
-	e, _ := portfoliotest.Start(t)
+	e, _ := portfoliotest.Start(t, portfolio.Default)
 	second := &counted{Other: e.Others[0]}
 	e.Others[0] = second
 	return e, second

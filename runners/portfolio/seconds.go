@@ -5,6 +5,7 @@ import (
 
 	"reckon/domain/expression"
 	"reckon/runners/engine"
+	"reckon/runners/engine/fricas"
 	"reckon/runners/engine/giac"
 	"reckon/runners/engine/numerics"
 )
@@ -30,9 +31,28 @@ var Seconds = []Second{
 	{giac.Packages.Name, giac.Packages, func(ctx context.Context, environment string, sandbox engine.Sandbox) (Running, error) {
 		return giac.Start(ctx, giac.Options{Environment: environment, Sandbox: sandbox})
 	}},
+	{fricas.Packages.Name, fricas.Packages, func(ctx context.Context, environment string, sandbox engine.Sandbox) (Running, error) {
+		return fricas.Start(ctx, environment, sandbox)
+	}},
 	{numerics.Packages.Name, numerics.Packages, func(ctx context.Context, environment string, sandbox engine.Sandbox) (Running, error) {
 		return numerics.Start(ctx, environment, sandbox)
 	}},
+}
+
+// Default are the names of those that `reckon serve` starts unless it is configured otherwise. FriCAS is not among them: 191 MB to download, 685 MB on disk, and a
+// second of processor time for each question.
+var Default = []string{"giac", "mpmath"}
+
+// Chosen are the second engines of these names, in their order.
+func Chosen(names []string) (seconds []Second) {
+	for _, name := range names {
+		for _, second := range Seconds {
+			if second.Name == name {
+				seconds = append(seconds, second)
+			}
+		}
+	}
+	return seconds
 }
 
 // Folder is where the environment of a second engine lies: beside that of the first.

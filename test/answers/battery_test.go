@@ -37,9 +37,9 @@ type house struct {
 	first *engine.Engine
 }
 
-func open(t testing.TB) house {
+func open(t testing.TB, engines []string) house {
 	t.Helper()
-	e, first := portfoliotest.Start(t)
+	e, first := portfoliotest.Start(t, engines)
 	return house{e, first}
 }
 
@@ -242,7 +242,7 @@ func TestIntegrals(t *testing.T) {
 	t.Parallel()
 	all := integrals(t)
 	all = all[:min(len(all), sweep.Size(t, "RECKON_INTEGRALS", 30, 316))]
-	h := open(t)
+	h := open(t, portfolio.Default)
 	questions := make([]string, len(all))
 	for i, one := range all {
 		questions[i] = one.question()
@@ -250,7 +250,8 @@ func TestIntegrals(t *testing.T) {
 	suites, engines := map[string]tally{}, map[string]tally{}
 	var total tally
 	compared := 0
-	for i, r := range h.askAll(t, questions) {
+	results := h.askAll(t, questions)
+	for i, r := range results {
 		suites[all[i].suite] = suites[all[i].suite].add(r.became)
 		engines[r.by] = engines[r.by].add(r.became)
 		total = total.add(r.became)
@@ -286,16 +287,51 @@ func TestIntegrals(t *testing.T) {
 		}
 	}
 	writePage(t, "integrals", page.String())
+	more := h.withFricas(t, all, results)
+	t.Log("\n" + more)
+	writePage(t, "fricas", more)
 }
 
 // TestSample: what people ask of the language is answered.
+// withFricas asks what was not verified once more where FriCAS is beside the others, and counts all.
+func (h house) withFricas(t *testing.T, all []integral, results []result) (table string) {
+	t.Helper()
+	var total, answered tally
+	var left []integral
+	var questions []string
+	for i, r := range results {
+		if r.became == verified {
+			total = total.add(verified)
+			continue
+		}
+		left, questions = append(left, all[i]), append(questions, all[i].question())
+	}
+	for i, r := range open(t, portfoliotest.Most).askAll(t, questions) {
+		total = total.add(r.became)
+		if r.by == "fricas" {
+			answered = answered.add(r.became)
+		}
+		t.Logf("with fricas: %s\t%s\t%s\t%s\t%s\t%s", r.became, r.about, left[i].suite, questions[i], r.by, r.answer)
+		if r.became != verified {
+			continue
+		}
+		if agrees, known := h.agreesSomewhere(t, left[i], r.answer); known && !agrees {
+			t.Errorf("%s: verified, and its derivative is the integrand nowhere: %s", questions[i], r.answer)
+		}
+	}
+	if total[refuted] > 0 {
+		t.Errorf("with FriCAS a refuted answer is given: %v", total)
+	}
+	return tableHead + total.row("with FriCAS") + answered.row("answered by FriCAS")
+}
+
 func TestSample(t *testing.T) {
 	t.Parallel()
 	content, err := os.ReadFile(need.Shared(t, "evaluate_sample.tsv"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	h := open(t)
+	h := open(t, portfolio.Default)
 	var questions []string
 	for line := range strings.Lines(string(content)) {
 		question, _, _ := strings.Cut(line, "\t")

@@ -1,4 +1,4 @@
-// Package engines puts the environments of all engines where a server under test looks for them, so that it installs none.
+// Package engines puts the environments of the engines that are there by default where a server under test looks for them, so that it installs none.
 package engines
 
 import (
@@ -15,7 +15,7 @@ func Link(t testing.TB, data string) {
 	t.Helper()
 	first := filepath.Join(data, "engine")
 	link(t, enginetest.Environment(t), first)
-	for _, second := range portfolio.Seconds {
+	for _, second := range portfolio.Chosen(portfolio.Default) {
 		link(t, enginetest.Of(t, second.Packages), second.Folder(first))
 	}
 }

@@ -7,6 +7,8 @@ socket, JSON lines both ways:
           {"op":"exit","pid":n,"code":n,"signal":n}
 A worker reads one JSON line at a time from its socket, hands it to the program's handle() and writes one line back. A request with
 "processor_ms" ends the worker by SIGPROF after so many milliseconds of processor time.
+A program with become(descriptor, filter, ruleset) replaces each worker's process by another executable, which sets RLIMIT_FSIZE and RLIMIT_NPROC,
+installs the Landlock ruleset and the filter of system calls before it reads a request, and answers requests.
 It locks itself in before it reads the first byte. When the control socket closes, everything ends.
 """
 import ctypes
@@ -64,11 +66,11 @@ def landlock_abi():
     return libc.syscall(ctypes.c_long(LANDLOCK_CREATE_RULESET), None, ctypes.c_size_t(0), ctypes.c_uint32(1))
 
 
-def restrict_files(read_only):
-    """Landlock: nothing but reading below read_only; no TCP; no signals out of the domain. Returns the kernel's ABI."""
+def files_ruleset(read_only):
+    """A Landlock ruleset: nothing but reading below read_only; no TCP; no signals out of the domain. None where the kernel has no Landlock."""
     abi = landlock_abi()
     if abi < 1:
-        return 0
+        return None
     files = (1 << (13 if abi < 2 else 14 if abi < 3 else 15 if abi < 5 else 16)) - 1
     network = 3 if abi >= 4 else 0  # BIND_TCP, CONNECT_TCP
     scoped = 3 if abi >= 6 else 0  # abstract Unix sockets, signals
@@ -82,9 +84,12 @@ def restrict_files(read_only):
         rule = struct.pack("=Qi", LANDLOCK_READ, folder)
         check(libc.syscall(ctypes.c_long(LANDLOCK_ADD_RULE), ctypes.c_int(ruleset), ctypes.c_int(1), rule, ctypes.c_uint32(0)), "landlock_add_rule")
         os.close(folder)
+    return ruleset
+
+
+def restrict_files(ruleset):
     check(libc.syscall(ctypes.c_long(LANDLOCK_RESTRICT_SELF), ctypes.c_int(ruleset), ctypes.c_uint32(0)), "landlock_restrict_self")
     os.close(ruleset)
-    return abi
 
 
 NAME = ctypes.create_string_buffer(b"reckon-engine")
@@ -129,7 +134,10 @@ class Worker:
     def run(self):
         connection = socket.socket(fileno=self.descriptor)
         try:
-            self.lock_in()
+            system_call_filter = self.lock_in()
+            if become := getattr(self.zygote.program, "become", None):
+                become(self.descriptor, system_call_filter, files_ruleset(self.zygote.config["read_only"]) if system_call_filter else None)
+            self.restrict_calls(system_call_filter)
             getattr(self.zygote.program, "reseed", lambda: None)()
             self.serve(connection)
         except MemoryError:
@@ -147,7 +155,8 @@ class Worker:
             os._exit(70)
 
     def lock_in(self):
-        """The order matters: what a later step needs is forbidden by the next."""
+        """Closes the walls around one worker but the filter of system calls, which it returns in hexadecimal digits. The order matters: what a later
+        step needs is forbidden by the next."""
         zygote, config = self.zygote, self.zygote.config
         signal.set_wakeup_fd(-1)
         for number in (signal.SIGCHLD, signal.SIGINT, signal.SIGTERM):
@@ -166,13 +175,17 @@ class Worker:
             resource.setrlimit(resource.RLIMIT_AS, (self.address_space,) * 2)
         resource.setrlimit(resource.RLIMIT_CPU, (limits["cpu_seconds"],) * 2)
         if config["sandbox"]:
-            resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))
             resource.setrlimit(resource.RLIMIT_NOFILE, (limits["open_files"],) * 2)
-            if not config["threads"]:  # which count as processes
-                resource.setrlimit(resource.RLIMIT_NPROC, (0, 0))
+            if not hasattr(zygote.program, "become"):  # which sets these two where it installs the filter
+                resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))
+                if not config["threads"]:  # which count as processes
+                    resource.setrlimit(resource.RLIMIT_NPROC, (0, 0))
             prctl(PR_SET_NO_NEW_PRIVS, 1)
             drop_capabilities()
-            program = bytes.fromhex(config["seccomp"]).replace(struct.pack("=I", config["own_process"]), struct.pack("=I", os.getpid()))
+        return bytes.fromhex(config["seccomp"]).replace(struct.pack("=I", config["own_process"]), struct.pack("=I", os.getpid())).hex()
+
+    def restrict_calls(self, system_call_filter):
+        if program := bytes.fromhex(system_call_filter):
             buffer = ctypes.create_string_buffer(program, len(program))
             fprog = Filter(len(program) // 8, ctypes.cast(buffer, ctypes.c_void_p))
             check(libc.prctl(ctypes.c_int(PR_SET_SECCOMP), ctypes.c_ulong(SECCOMP_MODE_FILTER), ctypes.byref(fprog)), "seccomp")
@@ -291,7 +304,9 @@ class Zygote:
             no_files = self.config["namespaced"] and not self.config["read_only"] and leave_files()
             prctl(PR_SET_NO_NEW_PRIVS, 1)
             prctl(PR_SET_DUMPABLE, 0)
-            abi = restrict_files(self.config["read_only"])
+            abi = max(landlock_abi(), 0)
+            if not hasattr(self.program, "become") and (ruleset := files_ruleset(self.config["read_only"])) is not None:
+                restrict_files(ruleset)
             drop_capabilities()
         self.send({"op": "ready", "pid": self.pid, "landlock_abi": abi, "no_files": no_files, "info": getattr(self.program, "info", dict)()})
 
