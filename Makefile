@@ -44,7 +44,7 @@ image: ## build the image reckon
 	docker build -f docs/deploy/Dockerfile --build-arg REVISION=$(REVISION) -t reckon -t reckon:$(REVISION) .
 
 clients: ## write dist/clients: Python and TypeScript clients, generated, with the check of receipts
-	clients/generate.sh dist/clients
+	docs/clients/generate.sh dist/clients
 
 # The packages that take longest are begun first. Tests wait more than they compute: more of them run at once than there are processors.
 test: ## run every test, with the real engine, node and databases

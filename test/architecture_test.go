@@ -554,7 +554,7 @@ func TestEveryCommandIsDocumented(t *testing.T) {
 func TestTopLevel(t *testing.T) {
 	t.Parallel()
 	fixed := []string{"domain", "commands", "projections", "readapi", "writeapi", "runners", "eventstore", "cmd", "test", "internal", "docs",
-		"go.mod", "go.sum", "Makefile", "README.md", "CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md", "LICENSE", "NOTICE", "reckon.cdx.json", "reckon-data", "reckon"}
+		"go.mod", "go.sum", "Makefile", "README.md", "CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md", "LICENSE", "NOTICE", "reckon.cdx.json", "reckon-data", "reckon", "dist"}
 	entries, err := os.ReadDir("..")
 	if err != nil {
 		t.Fatal(err)

@@ -176,7 +176,9 @@ func submissionSchema(api *httpkit.API, kind job.Declaration) *httpkit.Schema {
 	if kind.Waits {
 		schema.Properties["wait_ms"] = &httpkit.Schema{Type: httpkit.TypeInteger, Format: "int64", Minimum: new(0.0), Description: "Hold the request up to this many milliseconds until the job has ended; more than 25000 is 25000"}
 	}
-	httpkit.RequireOne(schema, kind.Either...)
+	if len(kind.Either) > 0 { // in words: of alternatives in a schema that has properties too, generators of clients make types without these
+		schema.Description += ". Exactly one of " + strings.Join(kind.Either, ", ") + " is given"
+	}
 	return schema
 }
 

@@ -170,14 +170,6 @@ func inAnother(sets []EitherFields, name string) bool {
 	return slices.ContainsFunc(sets, func(set EitherFields) bool { return slices.Contains(set.Fields, name) })
 }
 
-// RequireOne describes that a body has exactly one of these properties of its schema.
-func RequireOne(body *Schema, fields ...string) {
-	for _, field := range fields {
-		given := *body.Properties[field]
-		body.OneOf = append(body.OneOf, &huma.Schema{Required: []string{field}, Properties: map[string]*huma.Schema{field: &given}})
-	}
-}
-
 // Union makes the schemas of a Go type's JSON variants of each other, told apart by the value of one field.
 type Union struct {
 	Schemas  []string // names of the schemas

@@ -25,7 +25,7 @@ func TestOfficialClients(t *testing.T) {
 	to := t.TempDir()
 	t.Run("Python", func(t *testing.T) {
 		interpreter := python.With(t, "httpx==0.28.1\nattrs==26.1.0\ncryptography==46.0.3\nipython==9.6.0\n")
-		run(t, ".", true, nil, "../../clients/generate.sh", to, "python")
+		run(t, ".", true, nil, "../../docs/clients/generate.sh", to, "python")
 		keys := filepath.Join(to, "keys.json")
 		if err := os.WriteFile(keys, []byte(foreignKeys), 0o600); err != nil {
 			t.Fatal(err)
@@ -37,7 +37,7 @@ func TestOfficialClients(t *testing.T) {
 	})
 	t.Run("TypeScript", func(t *testing.T) {
 		needNode(t)
-		run(t, ".", true, nil, "../../clients/generate.sh", to, "typescript")
+		run(t, ".", true, nil, "../../docs/clients/generate.sh", to, "typescript")
 		if said := run(t, ".", false, nil, "node", "official/story.mjs", filepath.Join(to, "typescript", "made", "checked.js"), server.URL, account.Token); !strings.Contains(said, told) {
 			t.Error(said)
 		}

@@ -53,7 +53,7 @@ func (s shapes) input(name string) (schema, error) {
 		}
 	}
 	whole["properties"] = properties
-	if found["oneOf"] == nil || found["properties"] != nil {
+	if found["oneOf"] == nil {
 		if required, ok := found["required"]; ok {
 			whole["required"] = required
 		}
@@ -61,10 +61,10 @@ func (s shapes) input(name string) (schema, error) {
 	return s.complete(whole)
 }
 
-// forms are the alternatives of a schema that is nothing but alternatives, and otherwise the schema.
+// forms are the alternatives of a schema that has some, and otherwise the schema.
 func (s shapes) forms(of schema) []schema {
 	alternatives, _ := of["oneOf"].([]any)
-	if of["properties"] != nil || len(alternatives) == 0 {
+	if len(alternatives) == 0 {
 		return []schema{of}
 	}
 	var forms []schema
