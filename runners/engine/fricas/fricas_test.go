@@ -1,6 +1,7 @@
 package fricas
 
 import (
+	"errors"
 	"testing"
 	"time"
 
@@ -57,4 +58,16 @@ func TestAnswers(t *testing.T) {
 	}
 	name, revision := e.Info()
 	t.Log(name, revision, e.MemoryBytes(), e.Boundaries())
+}
+
+// TestProcessorTime: a question that needs more than its processor time is ended by the kernel, and the next one is answered.
+func TestProcessorTime(t *testing.T) {
+	t.Parallel()
+	e := start(t)
+	if _, err := e.evaluate(t.Context(), "integrate((vv0^4+1)^(3/4)/(vv0^4+2)^2,vv0)", time.Second); !errors.Is(err, engine.ErrBudgetExhausted) {
+		t.Errorf("more than a second of processor time: %v", err)
+	}
+	if printed, err := e.evaluate(t.Context(), "1+1", patient); err != nil || printed != "2" {
+		t.Errorf("after that: %q, %v", printed, err)
+	}
 }

@@ -88,10 +88,18 @@
     (catch 'boot::|top_level| (catch 'boot::spad_reader (handler-case (setq found (boot::|parseAndEvalStr| text)) (error () nil))))
     found))
 
+; The InputForm of an object of FriCAS, (type wrapped . value) or (type . atom), in a list; nil where it is another object.
+
+(defun input-form (object)
+  (when (and (consp object) (equal (car object) '(boot::|InputForm|)))
+    (let ((value (cdr object)))
+      (cond ((atom value) (list value))
+            ((eq (car value) 'boot::wrapped) (list (cdr value)))))))
+
 (defun answer (text)
-  (let ((found (value-of text)))
-    (unless (and (consp found) (consp (cdr found)) (equal (car found) '(boot::|InputForm|)) (eq (cadr found) 'boot::wrapped)) (failed "refused" "it has no value"))
-    (let ((text (with-output-to-string (s) (written (cddr found) s))))
+  (let ((found (input-form (value-of text))))
+    (unless found (failed "refused" "it has no value"))
+    (let ((text (with-output-to-string (s) (written (car found) s))))
       (when (> (length text) text-bytes) (failed "output_too_large" (format nil "the answer has ~d characters" (length text))))
       (send-line (format nil "{\"text\":\"~a\"}" text)))))
 
