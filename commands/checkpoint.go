@@ -160,7 +160,7 @@ func (c *Checkpoints) Sign(ctx context.Context, in Intent) (more bool, err error
 		return false, err
 	}
 	more = len(c.gathered.entries) >= MaxNewLeaves
-	_, err = c.Log.Append(ctx, transparency.Stream, revision, in.Propose(events))
+	_, err = c.Log.Append(ctx, transparency.Stream, revision, in.Propose(transparency.Stream, events))
 	if errors.Is(err, ErrConflict) {
 		return more, nil
 	}
@@ -301,7 +301,7 @@ func (c *Checkpoints) note(ctx context.Context, in Intent, command transparency.
 	if err != nil {
 		return err
 	}
-	if _, err = c.Log.Append(ctx, transparency.Stream, revision, in.Propose(events)); errors.Is(err, ErrConflict) {
+	if _, err = c.Log.Append(ctx, transparency.Stream, revision, in.Propose(transparency.Stream, events)); errors.Is(err, ErrConflict) {
 		return nil
 	}
 	return err

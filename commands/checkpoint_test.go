@@ -41,7 +41,7 @@ func (m *rememberedTree) Store(body string) error { m.body = body; return nil }
 
 func appendTo(t rapid.TB, store *memory.Store, stream string, events ...event.Event) {
 	t.Helper()
-	if _, err := store.Append(context.Background(), stream, event.NoStream, transparencyIntent().Propose(events)); err != nil {
+	if _, err := store.Append(context.Background(), stream, event.NoStream, transparencyIntent().Propose(stream, events)); err != nil {
 		t.Fatal(err)
 	}
 }

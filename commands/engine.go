@@ -17,7 +17,7 @@ type Engine interface {
 	// killed the worker at the end of the budget or the session's worker was busy
 	// for that long, an EngineFailedError when the worker did not survive, a
 	// SaturatedError when no worker became free in time, or a SessionEndedError for
-	// a session that has ended by itself. When the context is cancelled it kills the
+	// a session that had a worker and has ended, for whatever reason: a session gets no second one. When the context is cancelled it kills the
 	// worker at once: an EngineFailedError of run.FailureCancelled if it was computing,
 	// else the context's error. The outcome's Elapsed and SessionEnded are set with an error too.
 	Evaluate(ctx context.Context, r EngineRequest) (EngineOutcome, error)
@@ -75,7 +75,7 @@ func (e *SaturatedError) Error() string { return ErrSaturated.Error() }
 // Is makes it an ErrSaturated.
 func (e *SaturatedError) Is(target error) bool { return target == ErrSaturated }
 
-// SessionEndedError means that the session of this key ended by itself; its key is not used again.
+// SessionEndedError means that the session of this key has ended; its key is not used again.
 type SessionEndedError struct{ Reason session.EndReason }
 
 func (e *SessionEndedError) Error() string { return "the session has ended: " + string(e.Reason) }

@@ -91,7 +91,7 @@ func handleFrom[C, S any](ctx context.Context, store Store, d decider.Decider[C,
 		if err != nil || len(events) == 0 {
 			return handled[S]{snapshot: *known}, err
 		}
-		appended, err := store.Append(ctx, stream, known.revision, in.Propose(events))
+		appended, err := store.Append(ctx, stream, known.revision, in.Propose(stream, events))
 		attempts++
 		switch {
 		case err == nil:
@@ -120,7 +120,7 @@ func Create[C, S any](ctx context.Context, store Store, d decider.Decider[C, S],
 		return none, event.Position{}, err
 	}
 	spanned, span := beginCommand(ctx, stream, command)
-	appended, err := store.Append(spanned, stream, event.NoStream, in.Propose(events))
+	appended, err := store.Append(spanned, stream, event.NoStream, in.Propose(stream, events))
 	endCommand(span, err == nil, err)
 	switch {
 	case err == nil:

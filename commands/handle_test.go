@@ -238,10 +238,10 @@ func TestProposeSetsAllMetadata(t *testing.T) {
 		ID: uuid.MustParse("6f1c1a60-4b1e-4c50-8a37-2f2f9e0d6a11"), At: time.Date(2026, 8, 1, 14, 0, 0, 1_999_999, time.FixedZone("", 7200)),
 		Account: anna, Actor: "token:t", Source: "mcp", Agent: "a", Traceparent: "tp", Build: "b", Causation: "c",
 	}
-	proposed := in.Propose([]event.Event{account.Closed{Account: anna}, account.Closed{Account: bert}})
+	proposed := in.Propose(account.Stream(anna), []event.Event{account.Closed{Account: anna}, account.Closed{Account: bert}})
 	want := event.Metadata{Correlation: in.ID.String(), Causation: "c", At: noon.Add(time.Millisecond), Account: anna, Actor: "token:t", Source: "mcp", Agent: "a", Traceparent: "tp", Build: "b"}
 	for i, p := range proposed {
-		if !reflect.DeepEqual(p.Metadata, want) || p.ID != commands.EventID(in.ID, i) {
+		if !reflect.DeepEqual(p.Metadata, want) || p.ID != commands.EventID(in.ID, account.Stream(anna), i) {
 			t.Errorf("event %d: %+v", i, p)
 		}
 	}
@@ -249,12 +249,12 @@ func TestProposeSetsAllMetadata(t *testing.T) {
 		t.Errorf("the events changed places: %+v", proposed)
 	}
 	in.Correlation = "older"
-	if got := in.Propose([]event.Event{account.Closed{}})[0].Metadata.Correlation; got != "older" {
+	if got := in.Propose(account.Stream(anna), []event.Event{account.Closed{}})[0].Metadata.Correlation; got != "older" {
 		t.Errorf("correlation %q", got)
 	}
 }
 
-// TestEventIDs: they depend on command and index, and on nothing else.
+// TestEventIDs: they depend on command, stream and index, and on nothing else.
 func TestEventIDs(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		command := rapid.Custom(func(t *rapid.T) uuid.UUID {
@@ -262,9 +262,11 @@ func TestEventIDs(t *testing.T) {
 		})
 		a, b := command.Draw(t, "a"), command.Draw(t, "b")
 		i, j := rapid.IntRange(0, 1<<16-1).Draw(t, "i"), rapid.IntRange(0, 1<<16-1).Draw(t, "j")
-		x, y := commands.EventID(a, i), commands.EventID(b, j)
-		if same := a == b && i == j; (x == y) != same {
-			t.Fatalf("%s %d is %s, %s %d is %s", a, i, x, b, j, y)
+		stream := rapid.SampledFrom([]string{"run-1", "run-2", "run-11"})
+		here, there := stream.Draw(t, "here"), stream.Draw(t, "there")
+		x, y := commands.EventID(a, here, i), commands.EventID(b, there, j)
+		if same := a == b && here == there && i == j; (x == y) != same {
+			t.Fatalf("%s %s %d is %s, %s %s %d is %s", a, here, i, x, b, there, j, y)
 		}
 		if parsed, err := uuid.Parse(x); err != nil || parsed.Version() != 5 || parsed.String() != x {
 			t.Fatalf("%s is no UUIDv5", x)

@@ -33,16 +33,16 @@ type Intent struct {
 // eventNamespace is the UUIDv5 namespace of event ids (RFC 9562 §5.5).
 var eventNamespace = uuid.MustParse("5b1c7f0e-51b6-4f0c-9a64-2f8d1f5a7e11")
 
-// EventID is the id (UUIDv5) of a command's event of this index, from 0 to 65535:
-// the same command always proposes the same ids, so that the store answers a
-// repeated append as it answered the first.
-func EventID(command uuid.UUID, index int) string {
-	return uuid.NewSHA1(eventNamespace, append(command[:], byte(index>>8), byte(index))).String()
+// EventID is the id (UUIDv5 of all three) of a command's event of this index, from 0 to 65535, in a stream:
+// the same command always proposes the same ids to a stream, so that the store answers a
+// repeated append as it answered the first; in two streams no id is the same.
+func EventID(command uuid.UUID, stream string, index int) string {
+	return uuid.NewSHA1(eventNamespace, append(append(command[:], byte(index>>8), byte(index)), stream...)).String()
 }
 
-// Propose gives the events of this command their ids and their metadata: no other
+// Propose gives the events of this command in a stream their ids and their metadata: no other
 // place sets metadata. The schema version is filled in by the codec.
-func (in Intent) Propose(events []event.Event) []event.Proposed {
+func (in Intent) Propose(stream string, events []event.Event) []event.Proposed {
 	correlation := in.Correlation
 	if correlation == "" {
 		correlation = in.ID.String()
@@ -50,7 +50,7 @@ func (in Intent) Propose(events []event.Event) []event.Proposed {
 	proposed := make([]event.Proposed, len(events))
 	for i, e := range events {
 		proposed[i] = event.Proposed{
-			ID:    EventID(in.ID, i),
+			ID:    EventID(in.ID, stream, i),
 			Event: e,
 			Metadata: event.Metadata{
 				Correlation: correlation,

@@ -45,7 +45,7 @@ func (j *Jobs) CancelJob(ctx context.Context, in Intent, jobID string) (Cancella
 		return Cancellation{}, err
 	}
 	if h.appended {
-		in = in.CausedBy(EventID(in.ID, 0))
+		in = in.CausedBy(EventID(in.ID, job.Stream(jobID), 0))
 	}
 	return Cancellation{Job: h.state, Cancelled: h.appended, Refunded: h.appended && h.state.Refunded, Position: h.at},
 		j.SettleRefund(ctx, in, h.state)
@@ -113,7 +113,7 @@ func (j *Jobs) take(ctx context.Context, in Intent, jobID string, c job.Command)
 		return h.state, err
 	}
 	if h.appended {
-		in = in.CausedBy(EventID(in.ID, 0))
+		in = in.CausedBy(EventID(in.ID, job.Stream(jobID), 0))
 	}
 	if h.state.Status != job.Lost {
 		return h.state, nil
@@ -146,7 +146,7 @@ func (j *Jobs) FinishJob(ctx context.Context, in Intent, status job.Status, o jo
 	if err != nil {
 		return s, err
 	}
-	return s, j.PublishOutcome(ctx, in.CausedBy(EventID(in.ID, 0)), s)
+	return s, j.PublishOutcome(ctx, in.CausedBy(EventID(in.ID, job.Stream(o.JobID), 0)), s)
 }
 
 // PublishOutcome appends what a job's terminal event carries — its run and
@@ -163,7 +163,7 @@ func (j *Jobs) PublishOutcome(ctx context.Context, in Intent, s job.State) error
 	}
 	in = in.withID(s.Queued.JobID)
 	in.Account, in.Source, in.Agent = s.Queued.Account, event.SourceJob, s.Queued.Agent
-	_, err := j.Store.Append(ctx, s.Outcome.PublishTo, event.NoStream, in.Propose(events))
+	_, err := j.Store.Append(ctx, s.Outcome.PublishTo, event.NoStream, in.Propose(s.Outcome.PublishTo, events))
 	switch {
 	case err == nil, errors.Is(err, ErrConflict): // a conflict: published before, because the stream's id is this job's alone
 		return nil

@@ -68,7 +68,7 @@ func TestSubmitSpendsASlotAndQueues(t *testing.T) {
 	s := got.Job.Queued
 	want := job.Submission{JobID: s.JobID, Account: anna, Kind: "evaluate", Payload: event.Inline("1+1"), RunID: 1, TimeoutMS: plan.JobBudgetMS,
 		Plan: "free", Concurrent: 1, Source: event.SourceWeb, Agent: "test", SubmittedAt: "2026-08-01T12:00:00.000Z"}
-	if s.Submission != want || got.Job.Status != job.Queued || s.Day != "2026-08-01" || s.SlotID != commands.EventID(in.ID, 0) {
+	if s.Submission != want || got.Job.Status != job.Queued || s.Day != "2026-08-01" || s.SlotID != commands.EventID(in.ID, today, 0) {
 		t.Errorf("%+v\nwant %+v", s, want)
 	}
 	if id, err := uuid.Parse(s.JobID); err != nil || id.Version() != 7 {

@@ -40,7 +40,7 @@ func (r *RunIDs) Next(ctx context.Context, in Intent) (int64, error) {
 	defer r.mu.Unlock()
 	if r.next > r.last {
 		in.Account = "" // the block is not this account's
-		reserved := in.Propose([]event.Event{run.Reserved{Process: r.process}})[0]
+		reserved := in.Propose(run.ReservationStream, []event.Event{run.Reserved{Process: r.process}})[0]
 		reserved.ID = newID().String()
 		at, err := r.store.Reserve(ctx, run.ReservationStream, reserved)
 		if err != nil {

@@ -94,7 +94,7 @@ func TestABlockOfRunIDsIsNoAccounts(t *testing.T) {
 		t.Fatalf("%d reservations, %v; one is enough", len(history.Events), err)
 	}
 	r := history.Events[0]
-	if r.Event != event.Event(run.Reserved{Process: "p"}) || r.Metadata.Account != "" || r.Metadata.Correlation != in.ID.String() || r.ID == commands.EventID(in.ID, 0) {
+	if r.Event != event.Event(run.Reserved{Process: "p"}) || r.Metadata.Account != "" || r.Metadata.Correlation != in.ID.String() || r.ID == commands.EventID(in.ID, run.ReservationStream, 0) {
 		t.Errorf("%+v", r)
 	}
 }

@@ -204,7 +204,7 @@ func filledAtOnce(t *testing.T, name string, n int) *log {
 	if n == 0 {
 		return l
 	}
-	if _, err := l.Append(t.Context(), slots.Stream(anna, aDay), event.NoStream, intentOf(anna).Propose(spent)); err != nil {
+	if _, err := l.Append(t.Context(), slots.Stream(anna, aDay), event.NoStream, intentOf(anna).Propose(slots.Stream(anna, aDay), spent)); err != nil {
 		t.Fatal(err)
 	}
 	return l
@@ -321,7 +321,7 @@ func TestALongStreamIsReadInPages(t *testing.T) {
 	stream, at := slots.Stream(anna, aDay), event.NoStream
 	for i := range held {
 		spent := slots.Spent{SlotID: fmt.Sprint(i), Day: aDay, Submission: job.Submission{JobID: fmt.Sprint(i), Account: anna}}
-		appended, err := l.Append(t.Context(), stream, at, intentOf(anna).Propose([]event.Event{spent}))
+		appended, err := l.Append(t.Context(), stream, at, intentOf(anna).Propose(stream, []event.Event{spent}))
 		if err != nil {
 			t.Fatal(err)
 		}

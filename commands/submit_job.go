@@ -77,8 +77,10 @@ func (j *Jobs) SubmitJob(ctx context.Context, in Intent, c SubmitJob) (Submitted
 		return Submitted{}, err
 	}
 	day := Day(in.At)
-	spent := slots.Spent{SlotID: EventID(in.ID, 0), Day: day, Submission: s}
-	after, _, err := Handle(ctx, j.Store, slots.Decider, slots.Stream(in.Account, day), in, slots.Command(
+	stream := slots.Stream(in.Account, day)
+	slotID := EventID(in.ID, stream, 0)
+	spent := slots.Spent{SlotID: slotID, Day: day, Submission: s}
+	after, _, err := Handle(ctx, j.Store, slots.Decider, stream, in, slots.Command(
 		slots.Spend{SlotID: spent.SlotID, Day: day, Submission: s, Allowance: c.Plan.JobsPerDay}))
 	if err != nil {
 		return Submitted{}, err
@@ -93,7 +95,7 @@ func (j *Jobs) SubmitJob(ctx context.Context, in Intent, c SubmitJob) (Submitted
 	if err != nil {
 		return Submitted{}, err
 	}
-	if queued.Queued.SlotID != EventID(in.ID, 0) { // the job was queued by another submission with the same key; a slot that this one spent is refunded
+	if queued.Queued.SlotID != slotID { // the job was queued by another submission with the same key; a slot that this one spent is refunded
 		return j.resubmitted(ctx, in, c.Plan, queued)
 	}
 	return Submitted{Job: queued, JobsRemaining: max(0, c.Plan.JobsPerDay-after.SlotsUsed()), Position: at}, nil

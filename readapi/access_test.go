@@ -252,7 +252,7 @@ func TestOtherAccountsThingsAreNotThere(t *testing.T) {
 	owner.Do(t, http.MethodPost, "/api/evaluate", `{"expression":"x=5","session_id":"s"}`).OK(t)
 	certified := uuid.NewString()
 	in := commands.Intent{ID: uuid.New(), At: s.Clock.Now(), Account: owner.ID, Actor: "operator"}
-	if _, err := s.Store.Append(t.Context(), certificate.Stream(certified), event.NoStream, in.Propose([]event.Event{certificate.Issued{CertificateID: certified, Account: owner.ID, Verdict: certificate.Verified}})); err != nil {
+	if _, err := s.Store.Append(t.Context(), certificate.Stream(certified), event.NoStream, in.Propose(certificate.Stream(certified), []event.Event{certificate.Issued{CertificateID: certified, Account: owner.ID, Verdict: certificate.Verified}})); err != nil {
 		t.Fatal(err)
 	}
 	burst := fresh(t, func() apitest.Answer { return owner.Do(t, http.MethodGet, "/api/bursts/locate?run_id="+run, "") }).OK(t).JSON["burst_id"].(string)

@@ -151,7 +151,7 @@ func TestBursts(t *testing.T) {
 	// An activity before the first: the id does not derive any more, and locate finds the burst.
 	early := int64(9_000_000)
 	in := commands.Intent{ID: uuid.New(), At: s.Clock.Now().Add(-11 * time.Minute), Account: u.ID, Actor: "token:" + u.TokenID, Source: event.SourceWeb, Agent: "notebook/2"}
-	appended, err := s.Store.Append(t.Context(), run.Stream(early), event.NoStream, in.Propose([]event.Event{run.TimedOut{Subject: run.Subject{RunID: early, Account: u.ID, Expression: event.Inline("early"), Source: event.SourceWeb}, BudgetMS: 3000}}))
+	appended, err := s.Store.Append(t.Context(), run.Stream(early), event.NoStream, in.Propose(run.Stream(early), []event.Event{run.TimedOut{Subject: run.Subject{RunID: early, Account: u.ID, Expression: event.Inline("early"), Source: event.SourceWeb}, BudgetMS: 3000}}))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -212,7 +212,7 @@ func TestRunIsNamedOnceItCanBeRead(t *testing.T) {
 	late := awaited(t, s, u, id) // a watch that began after the end
 	failed := run.Failed{Subject: run.Subject{RunID: state.Queued.RunID, Account: u.ID}, Reason: "quit"}
 	in := commands.Intent{ID: uuid.New(), At: s.Clock.Now(), Account: u.ID}
-	if _, err := s.Store.Append(t.Context(), publishTo, event.NoStream, in.Propose([]event.Event{failed})); err != nil {
+	if _, err := s.Store.Append(t.Context(), publishTo, event.NoStream, in.Propose(publishTo, []event.Event{failed})); err != nil {
 		t.Fatal(err)
 	}
 	wait.Until(t, "no request waits for the job", func() bool { return s.Watched(id) == 0 }) // sooner than their waits would end

@@ -42,7 +42,7 @@ func TestEveryAddressHandedOutIsServed(t *testing.T) {
 			issued := certificate.Events()[0].Sample.(certificate.Issued)
 			issued.Account = u.ID
 			in := commands.Intent{ID: uuid.New(), At: s.Clock.Now()}
-			if _, err := s.Store.Append(t.Context(), certificate.Stream(issued.CertificateID), event.NoStream, in.Propose([]event.Event{issued})); err != nil {
+			if _, err := s.Store.Append(t.Context(), certificate.Stream(issued.CertificateID), event.NoStream, in.Propose(certificate.Stream(issued.CertificateID), []event.Event{issued})); err != nil {
 				t.Fatal(err)
 			}
 

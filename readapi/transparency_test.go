@@ -189,7 +189,7 @@ func TestInclusionOfCertificates(t *testing.T) {
 	path := certificate.Path(issued.CertificateID) + "/inclusion"
 	s.Do(t, "GET", path, "").Want(t, httpkit.NoCertificate)
 	in := commands.Intent{ID: uuid.New(), At: s.Clock.Now(), Account: issued.Account, Actor: "runner:test"}
-	if _, err := s.Store.Append(t.Context(), certificate.Stream(issued.CertificateID), event.NoStream, in.Propose([]event.Event{issued})); err != nil {
+	if _, err := s.Store.Append(t.Context(), certificate.Stream(issued.CertificateID), event.NoStream, in.Propose(certificate.Stream(issued.CertificateID), []event.Event{issued})); err != nil {
 		t.Fatal(err)
 	}
 	s.Do(t, "GET", path, "").Want(t, httpkit.NotYetLogged)

@@ -500,7 +500,7 @@ func (r *Runner) claimAndRun(ctx context.Context, p Proposal, given room) {
 		r.Logger.WarnContext(ctx, "a claim failed", "job", p.JobID, "error", err)
 		return // if the claim was appended all the same, two heartbeats without its nonce give the job back
 	}
-	in = in.CausedBy(commands.EventID(in.ID, 0)) // all that follows does so from the claim
+	in = in.CausedBy(commands.EventID(in.ID, job.Stream(p.JobID), 0)) // all that follows does so from the claim
 	in.Account, in.Agent = state.Queued.Account, state.Queued.Agent
 	span.Set(tracing.Int(tracing.Attempt, int64(state.Attempt)))
 	claimed := time.Now()

@@ -42,7 +42,7 @@ func appendRuns(t *testing.T, data, account string, minutes ...int) (first int64
 		id := int64(i + 1)
 		in := commands.Intent{ID: uuid.New(), At: time.Date(2026, 8, 1, 12, m, 0, 0, time.UTC), Account: account, Actor: fmt.Sprint("token:", i%2), Source: event.SourceWeb, Agent: "näme, \"x\"", Build: "test"}
 		check := runs.Check{Verdict: runs.VerdictVerified}
-		_, err := store.Append(t.Context(), runs.Stream(id), event.NoStream, in.Propose([]event.Event{
+		_, err := store.Append(t.Context(), runs.Stream(id), event.NoStream, in.Propose(runs.Stream(id), []event.Event{
 			runs.Evaluated{Subject: runs.Subject{RunID: id, Account: account, Expression: event.Inline("1+\n1"), Source: event.SourceWeb}, Answer: event.Inline("2"), Status: runs.Success, Check: &check},
 			runs.Sealed{RunID: id},
 		}))

@@ -35,7 +35,7 @@ func intentOf() commands.Intent {
 
 func appendTo(t *testing.T, store *eventstore.Store, stream string, at event.Revision, in commands.Intent, events ...event.Event) {
 	t.Helper()
-	if _, err := store.Append(t.Context(), stream, at, in.Propose(events)); err != nil {
+	if _, err := store.Append(t.Context(), stream, at, in.Propose(stream, events)); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -76,7 +76,7 @@ func submitted(t *testing.T, store *eventstore.Store) (correlation string) {
 	in.Traceparent = "00-" + someTrace + "-00f067aa0ba902b7-01"
 	s := job.Sample()
 	s.Account = someAccount
-	slot := commands.EventID(in.ID, 0)
+	slot := commands.EventID(in.ID, slots.Stream(someAccount, "2026-08-01"), 0)
 	appendTo(t, store, slots.Stream(someAccount, "2026-08-01"), event.NoStream, in, slots.Spent{SlotID: slot, Day: "2026-08-01", Submission: s})
 	queued := in
 	queued.ID, queued.Correlation, queued.Causation = uuid.MustParse(slot), in.ID.String(), slot

@@ -54,7 +54,7 @@ func (s *service) makeWorkers(ctx context.Context) error {
 	})
 	s.workers.Run(workers.RunConfig{
 		Address: address, Slots: slots, Grace: s.config.Grace, OwnSessionsOnly: !s.config.Has(config.RoleRun),
-		Kinds: s.kinds, CloseSession: s.engine.engine.CloseSession, AwaitAble: s.ability().Await,
+		Kinds: s.kinds, CloseSession: s.engine.engine.CloseSession, KillSessions: s.engine.engine.KillSessions, AwaitAble: s.ability().Await,
 		Ended: s.observeJob(), Tracer: s.tracer,
 	})
 	s.measureWorkers(slots)

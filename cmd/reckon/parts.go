@@ -247,14 +247,19 @@ func startEngine(ctx context.Context, p process, log *eventLog) (*evaluation, er
 	if workers == 0 {
 		workers = engine.DefaultConcurrency()
 	}
+	running, end := context.WithCancel(context.Background())
 	started, err := engine.Start(ctx, engine.Options{
 		Environment: environment, Sandbox: sandbox, Concurrency: workers, SessionMemoryBytes: int64(p.config.SessionMemory) << 20,
-		OnSessionExpired: logExpiredSessions(p, log),
+		OnSessionExpired: logExpiredSessions(running, p, log),
 	})
 	if err != nil {
+		end()
 		return nil, err
 	}
-	p.life.Add(lifecycle.Part{Name: "engine", Stop: started.Close})
+	p.life.Add(lifecycle.Part{Name: "engine", Stop: func(ctx context.Context) error {
+		end()
+		return started.Close(ctx)
+	}})
 	checks, err := checker.New(ctx, environment, checker.Options{Sandbox: sandbox})
 	if err != nil {
 		return nil, err

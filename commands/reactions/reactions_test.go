@@ -350,7 +350,7 @@ func TestReactions(t *testing.T) {
 			t.Fatal(err)
 		}
 		in := commands.Intent{ID: uuid.New(), At: time.Now(), Account: "a", Actor: "token:t"}
-		if _, err := b.log.Append(t.Context(), stream, history.Revision, in.Propose(events)); err != nil {
+		if _, err := b.log.Append(t.Context(), stream, history.Revision, in.Propose(stream, events)); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -60,7 +60,7 @@ func (r EndReason) Words() string {
 	case EndMemory:
 		return "all sessions together held too much memory, and it was unused for longest"
 	case EndOwnerLost:
-		return "the process that held it is gone"
+		return "the process that held it is gone or was cut off"
 	case EndShutdown:
 		return "the process that held it was stopped"
 	case "", EndCleared, EndIdle:

@@ -80,15 +80,18 @@ func translate(err error) error {
 	return err
 }
 
-// EndReason is why a session ended, as the log says it; empty for no reason.
+// EndReason is why a session ended, as the log says it; empty for no reason. Sessions are killed where their owner could not
+// report that it lives.
 func EndReason(reason engine.ExpiryReason) session.EndReason {
 	switch reason {
 	case engine.ExpiredIdle:
 		return session.EndIdle
 	case engine.ExpiredMemory:
 		return session.EndMemory
-	case engine.ExpiredBudget, engine.ExpiredDied:
+	case engine.ExpiredBudget, engine.ExpiredDied, engine.ExpiredClosed: // of a closed one the log has the end, with its reason
 		return session.EndWorkerDied
+	case engine.ExpiredKilled:
+		return session.EndOwnerLost
 	}
 	return ""
 }

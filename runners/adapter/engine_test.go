@@ -40,7 +40,8 @@ func TestErrorsOfTheEngine(t *testing.T) {
 		t.Errorf("no worker: %v", got)
 	}
 	for in, want := range map[engine.ExpiryReason]session.EndReason{
-		engine.ExpiredIdle: "idle", engine.ExpiredBudget: "worker_died", engine.ExpiredDied: "worker_died", engine.ExpiredMemory: "memory", "": "",
+		engine.ExpiredIdle: "idle", engine.ExpiredBudget: "worker_died", engine.ExpiredDied: "worker_died", engine.ExpiredMemory: "memory",
+		engine.ExpiredKilled: "owner_lost", engine.ExpiredClosed: "worker_died", "": "",
 	} {
 		var ended *commands.SessionEndedError
 		if got := translate(&engine.SessionEndedError{Reason: in}); !errors.As(got, &ended) || ended.Reason != want {

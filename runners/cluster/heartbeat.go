@@ -235,7 +235,7 @@ func (h *Heartbeat) write(ctx context.Context, beat runner.Beat) error {
 	h.seq++
 	beat.Runner, beat.Seq, beat.Address = h.Runner, h.seq, h.Address
 	in := commands.Intent{ID: uuid.New(), At: h.Clock.Now(), Actor: "runner:" + h.Runner, Build: h.Build}
-	appended, err := h.Log.Append(ctx, stream, h.revision, in.Propose([]event.Event{beat}))
+	appended, err := h.Log.Append(ctx, stream, h.revision, in.Propose(stream, []event.Event{beat}))
 	if err == nil {
 		h.revision = appended.Revision
 		return nil

@@ -54,7 +54,7 @@ type Engine struct {
 
 	mu       sync.Mutex
 	sessions map[string]*session
-	ended    endings // kept for SessionIdle: their keys are not used again
+	ended    endings // their keys are not used again
 	closed   bool
 }
 
@@ -89,7 +89,7 @@ func (e *Engine) Close(context.Context) error {
 	e.mu.Lock()
 	e.closed = true
 	for _, s := range e.sessions {
-		e.closeSession(s)
+		e.endSession(s, ExpiredClosed)
 	}
 	e.mu.Unlock()
 	e.memory.stop()

@@ -120,13 +120,13 @@ func TestLargeValuesAreLetGo(t *testing.T) {
 func TestHistoryStartsAgain(t *testing.T) {
 	t.Parallel()
 	e := enginetest.Start(t, engine.Options{})
-	for range 2 {
+	for _, key := range []string{"ann/again/1", "ann/again/2"} {
 		for _, line := range [][2]string{{"$Line", "1"}, {"%", "1"}} {
-			if outcome, err := inSession(t, e, "ann/again", line[0]); err != nil || outcome.Result != line[1] {
+			if outcome, err := inSession(t, e, key, line[0]); err != nil || outcome.Result != line[1] {
 				t.Errorf("%+v, %v", outcome, err)
 			}
 		}
-		e.CloseSession("ann/again")
+		e.CloseSession(key)
 	}
 }
 

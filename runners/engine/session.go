@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -23,34 +24,40 @@ const (
 	ExpiredBudget ExpiryReason = "budget" // its evaluation ran past the budget and was killed
 	ExpiredDied   ExpiryReason = "died"   // its process quit, crashed, ran out of memory or was abandoned by its caller
 	ExpiredMemory ExpiryReason = "memory" // the sessions together held more than Options.SessionMemoryBytes
+	ExpiredKilled ExpiryReason = "killed" // KillSessions ended it
+	// ExpiredClosed is the reason of a session that CloseSession ended: OnSessionExpired is not told of it.
+	ExpiredClosed ExpiryReason = "closed"
 )
 
-// SessionEndedError says that the session of this key ended by itself. Its key has no second worker, so that what is said
-// of its end cannot be taken for one of a later session: the caller goes on under another key.
+// SessionEndedError says that the session of this key has ended. Its key has no second worker, so that no value that was
+// lost can be taken for one that was never set, and what is said of the end cannot be taken for that of a later session: the
+// caller goes on under another key.
 type SessionEndedError struct{ Reason ExpiryReason }
 
 func (e *SessionEndedError) Error() string { return "the session has ended: " + string(e.Reason) }
 
-// endings are the sessions that ended by themselves, by key, for as long as they are kept.
+// endings are the sessions that have ended, by key: each until its end was known to the caller for a while (CloseSession),
+// however long that takes. Sessions of which the caller does not know are no more than it has opened without knowing their ends.
 type endings struct {
 	reasons map[string]ExpiryReason
-	oldest  []endingAt // in order; a key ends once
+	closed  []closedAt // in order of time
 }
 
-type endingAt struct {
+type closedAt struct {
 	key string
 	at  time.Time
 }
 
-// add keeps an ending, and drops those that are older than kept.
-func (e *endings) add(key string, reason ExpiryReason, kept time.Duration) {
+// close drops an ending once kept has passed, in which a request that was on its way with the key has arrived.
+func (e *endings) close(key string, kept time.Duration) {
 	now := time.Now()
-	for len(e.oldest) > 0 && now.Sub(e.oldest[0].at) > kept {
-		delete(e.reasons, e.oldest[0].key)
-		e.oldest = e.oldest[1:]
+	for len(e.closed) > 0 && now.Sub(e.closed[0].at) > kept {
+		delete(e.reasons, e.closed[0].key)
+		e.closed = e.closed[1:]
 	}
-	e.reasons[key] = reason
-	e.oldest = append(e.oldest, endingAt{key, now})
+	if _, ended := e.reasons[key]; ended {
+		e.closed = append(e.closed, closedAt{key, now})
+	}
 }
 
 // SessionInfo describes one live session.
@@ -227,14 +234,18 @@ func (e *Engine) callInSession(ctx context.Context, budget time.Duration, s *ses
 func (e *Engine) closedUnder(s *session) (ended ExpiryReason, err error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	if e.ended.reasons[s.key] == ExpiredMemory {
-		return ExpiredMemory, &FailedError{Reason: run.FailureMemory, Detail: "the sessions of this process together ran over their memory limit"}
+	switch reason := e.ended.reasons[s.key]; reason {
+	case ExpiredMemory:
+		return reason, &FailedError{Reason: run.FailureMemory, Detail: "the sessions of this process together ran over their memory limit"}
+	case ExpiredClosed:
+		return "", ErrSessionClosed
+	default:
+		return reason, ErrSessionClosed
 	}
-	return "", ErrSessionClosed
 }
 
 // enterSession returns the session, making it if there is none, and keeps it from expiring until leaveSession. It returns
-// a *SessionEndedError for one that has ended by itself.
+// a *SessionEndedError for one that has ended.
 func (e *Engine) enterSession(key string) (*session, error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -285,8 +296,7 @@ func (e *Engine) expireSession(s *session, reason ExpiryReason) {
 	e.mu.Lock()
 	current := e.sessions[s.key] == s
 	if current {
-		e.ended.add(s.key, reason, e.options.SessionIdle)
-		e.closeSession(s)
+		e.endSession(s, reason)
 	}
 	e.mu.Unlock()
 	if current && e.options.OnSessionExpired != nil {
@@ -294,9 +304,10 @@ func (e *Engine) expireSession(s *session, reason ExpiryReason) {
 	}
 }
 
-// closeSession removes a session and kills its worker. The caller holds e.mu.
-func (e *Engine) closeSession(s *session) {
+// endSession removes a session, kills its worker and keeps why. The caller holds e.mu.
+func (e *Engine) endSession(s *session, reason ExpiryReason) {
 	delete(e.sessions, s.key)
+	e.ended.reasons[s.key] = reason
 	close(s.closed)
 	if s.expiry != nil {
 		s.expiry.Stop()
@@ -306,17 +317,28 @@ func (e *Engine) closeSession(s *session) {
 	}
 }
 
-// CloseSession ends a session and tells whether it was there. An evaluation running in it answers ErrSessionClosed.
+// CloseSession ends a session and tells whether it was there. An evaluation running in it answers ErrSessionClosed. The
+// caller knows that the session has ended, and uses its key no more.
 func (e *Engine) CloseSession(key string) bool {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	s := e.sessions[key]
-	if s == nil {
-		return false
+	existed := s != nil && s.worker != nil
+	if s != nil {
+		e.endSession(s, ExpiredClosed)
 	}
-	existed := s.worker != nil
-	e.closeSession(s)
+	e.ended.close(key, e.options.SessionIdle)
 	return existed
+}
+
+// KillSessions ends every session that has a worker at once, with ExpiredKilled. Evaluations running in them answer ErrSessionClosed.
+func (e *Engine) KillSessions() {
+	e.mu.Lock()
+	live := slices.DeleteFunc(slices.Collect(maps.Values(e.sessions)), func(s *session) bool { return s.worker == nil })
+	e.mu.Unlock()
+	for _, s := range live {
+		e.expireSession(s, ExpiredKilled)
+	}
 }
 
 // SessionCount is the number of live sessions of all accounts.

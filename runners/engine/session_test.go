@@ -60,8 +60,33 @@ func TestSessionsAreListedPerAccount(t *testing.T) {
 	if !e.CloseSession("ann/one") || e.CloseSession("ann/one") || e.CloseSession("nobody/x") {
 		t.Error("a close says whether the session was there")
 	}
-	if outcome, err := inSession(t, e, "ann/one", "1"); err != nil || !outcome.SessionOpened {
-		t.Errorf("after a close: %+v, %v", outcome, err)
+	wantEnded(t, e, "ann/one", engine.ExpiredClosed)
+}
+
+// TestKilledSessionsAreNeverTakenForNew: what they held is gone, and each evaluation under their keys says so, also after the
+// caller heard of it; a session that had no worker has lost nothing.
+func TestKilledSessionsAreNeverTakenForNew(t *testing.T) {
+	t.Parallel()
+	var x expiries
+	e := enginetest.Start(t, engine.Options{OnSessionExpired: x.tell})
+	running := make(chan error, 1)
+	go func() {
+		_, err := e.Evaluate(t.Context(), engine.Request{Code: "While[True]", Session: "ann/s", Budget: time.Minute, QueueWait: time.Minute})
+		running <- err
+	}()
+	wait.Until(t, "a busy session", func() bool { list := e.Sessions("ann"); return len(list) == 1 && list[0].Busy })
+	e.KillSessions()
+	if err := <-running; !errors.Is(err, engine.ErrSessionClosed) {
+		t.Errorf("the one that ran: %v", err)
+	}
+	wait.Until(t, "an expiry", x.has("ann/s killed"))
+	wantEnded(t, e, "ann/s", engine.ExpiredKilled)
+	if e.CloseSession("ann/s") {
+		t.Error("it was there")
+	}
+	var ended *engine.SessionEndedError
+	if outcome, err := inSession(t, e, "ann/s", "x"); !errors.As(err, &ended) || ended.Reason != engine.ExpiredKilled {
+		t.Errorf("after its end is known: %+v, %v", outcome, err)
 	}
 }
 

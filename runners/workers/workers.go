@@ -122,12 +122,17 @@ type RunConfig struct {
 	Ended func(kind job.Kind, outcome runners.Outcome, took time.Duration)
 	// CloseSession ends the worker of a session's epoch (commands.SessionKey); nil in a process without sessions.
 	CloseSession func(key string) bool
+	// KillSessions ends the workers of all sessions of the process, and keeps that they were lost; nil in a process without sessions.
+	KillSessions func()
 }
 
 // Run makes the process run jobs. It is called before Parts.
 func (w *Workers) Run(c RunConfig) {
 	if c.CloseSession == nil {
 		c.CloseSession = func(string) bool { return false }
+	}
+	if c.KillSessions == nil {
+		c.KillSessions = func() {}
 	}
 	w.kinds = c
 	w.heartbeat = cluster.NewHeartbeat(cluster.HeartbeatConfig{
@@ -171,13 +176,11 @@ func (w *Workers) observeSessions(r event.Recorded) {
 	w.heartbeat.SetSessionCount(len(w.Liveness.OwnedBy(w.config.Process)))
 }
 
-// KillAll stops all jobs and sessions of the process at once and logs nothing:
+// KillAll stops all jobs and sessions of the process at once and waits for no log:
 // other processes may take them over any moment.
 func (w *Workers) KillAll() {
 	w.runner.KillAll()
-	for _, live := range w.Liveness.OwnedBy(w.config.Process) {
-		w.kinds.CloseSession(commands.SessionKey(live.Account, live.SessionID, live.Epoch))
-	}
+	w.kinds.KillSessions()
 }
 
 // restorePause is the pause before what the read models know is asked for again while their database is away.

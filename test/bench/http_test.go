@@ -87,7 +87,8 @@ func durableAppend(b *testing.B) func() error {
 	samples := run.Events()
 	return func() error {
 		in := commands.Intent{ID: uuid.New(), At: time.Now()}
-		_, err := store.Append(b.Context(), run.Stream(next.Add(1)), event.NoStream, in.Propose([]event.Event{samples[1].Sample, samples[2].Sample}))
+		stream := run.Stream(next.Add(1))
+		_, err := store.Append(b.Context(), stream, event.NoStream, in.Propose(stream, []event.Event{samples[1].Sample, samples[2].Sample}))
 		return err
 	}
 }

@@ -122,7 +122,7 @@ func fill(b *testing.B, store *eventstore.Store, stream string, n int, nth func(
 			events = append(events, nth(i))
 		}
 		in := commands.Intent{ID: uuid.New(), At: time.Now()}
-		if _, err := store.Append(context.Background(), stream, event.Revision(from)-1, in.Propose(events)); err != nil {
+		if _, err := store.Append(context.Background(), stream, event.Revision(from)-1, in.Propose(stream, events)); err != nil {
 			b.Fatal(err)
 		}
 	}

@@ -40,6 +40,7 @@ const (
 	passing    mode = iota // bytes pass, each piece after the delay
 	refusing               // connections are reset
 	swallowing             // connections are made and kept, and nothing passes
+	muting                 // what clients send passes, and nothing that the server sends
 )
 
 // Start opens a way to a server, which is closed at the test's end. The network is tcp or unix.
@@ -63,6 +64,9 @@ func (p *Proxy) Refuse() { p.set(refusing, 0) }
 
 // Swallow keeps connections and lets nothing pass, in either direction: the server is frozen, or the network drops what is sent.
 func (p *Proxy) Swallow() { p.set(swallowing, 0) }
+
+// Mute lets pass what clients send, and nothing that the server answers: what they ask for is done, and they do not learn it.
+func (p *Proxy) Mute() { p.set(muting, 0) }
 
 // Delay lets each piece of what is sent pass so much later.
 func (p *Proxy) Delay(by time.Duration) { p.set(passing, by) }
@@ -161,7 +165,7 @@ func (p *Proxy) copy(j *joined, to, from net.Conn) {
 	piece := make([]byte, 32<<10)
 	for {
 		n, err := from.Read(piece)
-		p.wait()
+		p.wait(to == j.server)
 		if p.isLost(j) { // the end of one side is kept from the other
 			<-p.ended
 			return
@@ -196,8 +200,8 @@ func (p *Proxy) look(j *joined, sent []byte) {
 	}
 }
 
-// wait returns when the next piece may pass.
-func (p *Proxy) wait() {
+// wait returns when the next piece may pass, to the server or from it.
+func (p *Proxy) wait(toServer bool) {
 	p.mu.Lock()
 	delay := p.delay
 	p.mu.Unlock()
@@ -208,7 +212,7 @@ func (p *Proxy) wait() {
 		p.mu.Lock()
 		m, changed := p.mode, p.changed
 		p.mu.Unlock()
-		if m != swallowing {
+		if m != swallowing && (m != muting || toServer) {
 			return
 		}
 		<-changed
