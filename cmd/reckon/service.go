@@ -81,7 +81,7 @@ func assemble(ctx context.Context, c config.Serve, logger *slog.Logger) (*servic
 	}
 	s := &service{process: process{
 		config: c, logger: logger, id: cluster.NewProcessID(c.Eventstore == config.EmbeddedLog), plans: plans, metrics: telemetry.NewMetrics(buildRevision()), life: lifecycle.New(logger),
-		starting: new(starting),
+		starting: newStarting(),
 	}, outages: readapi.NewOutages(logger, time.Now), ready: make(chan struct{})}
 	s.metrics.MeasureServer(domain.Catalogue().Names(), appendResults)
 	if err := s.makeParts(ctx); err != nil {

@@ -9,13 +9,31 @@ import (
 
 	"reckon/internal/httpserver"
 	"reckon/internal/lifecycle"
+	"reckon/internal/telemetry"
 	"reckon/readapi"
 )
 
 // starting answers those who watch a process before and after its parts can: that it lives, and what its start waits for.
 type starting struct {
-	part   atomic.Pointer[string]        // the part that the start waits for; nil: none of those that may be away
-	routes atomic.Pointer[http.ServeMux] // of the process while its parts run; nil: it is being started or stopped
+	part    atomic.Pointer[string]        // the part that the start waits for; nil: none of those that may be away
+	routes  atomic.Pointer[http.ServeMux] // of the process while its parts run; nil: it is being started or stopped
+	noRoom  atomic.Bool                   // the log's disk is full, so that it is not opened
+	metrics http.Handler                  // while there are no routes
+}
+
+// newStarting answers from now on. Its metrics are those that alerts need: an alert on a metric that a process does not have never fires.
+func newStarting() *starting {
+	s := &starting{}
+	m := telemetry.NewMetrics(buildRevision())
+	m.Gauge("reckon_ready", nil, func() float64 { return 0 })
+	m.Collect("start", []string{"reckon_log_refuses_appends"}, func(_ context.Context, add telemetry.Add) error {
+		if s.noRoom.Load() {
+			add("reckon_log_refuses_appends", 1)
+		}
+		return nil
+	})
+	s.metrics = m.Handler()
+	return s
 }
 
 // waitsFor notes the part that a start waits for, until answered is called.
@@ -39,6 +57,8 @@ func (s *starting) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		serveLife(w, r)
 	case "/readyz":
 		readapi.ServeStarting(w, detail)
+	case "/metrics":
+		s.metrics.ServeHTTP(w, r)
 	default:
 		http.Error(w, detail, http.StatusServiceUnavailable)
 	}

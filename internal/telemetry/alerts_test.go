@@ -30,6 +30,7 @@ const counter = "0+0x10 1+0x60"
 // incidents has each alert of docs/alerts.yml.
 var incidents = map[string]incident{
 	"ReckonNotReady":              {of("reckon_ready", "1 0x5"), of("reckon_ready", day("1")), "3m", ""},
+	"ReckonProcessGone":           {of(`up{job="reckon"}`, "1 0x5"), of(`up{job="reckon"}`, day("1")), "3m", ""},
 	"ReckonDependencyDown":        {of(`reckon_dependency_up{dependency="blobs"}`, "1 0x5"), of(`reckon_dependency_up{dependency="blobs"}`, day("1")), "3m", ""},
 	"ReckonLogRefusesAppends":     {of("reckon_log_refuses_appends", "0 1x5"), of("reckon_log_refuses_appends", day("0")), "1m", ""},
 	"ReckonLogNotVerified":        {of("reckon_log_last_verification_seconds", "1x720"), of("reckon_log_last_verification_seconds", "0+60x1440"), "15d", "1h"},

@@ -127,6 +127,16 @@ func TestAStartWaitsForEachPart(t *testing.T) {
 					status, said := look("http://" + watched + "/readyz")
 					return lives == http.StatusOK && status == http.StatusServiceUnavailable && strings.Contains(said, part.name)
 				})
+				request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "http://"+watched+"/metrics", nil)
+				must(t, err)
+				request.Header.Set("Authorization", "Bearer at-least-16-bytes")
+				response, err := http.DefaultClient.Do(request)
+				must(t, err)
+				figures, err := io.ReadAll(response.Body)
+				must(t, errors.Join(err, response.Body.Close()))
+				if response.StatusCode != http.StatusOK || !strings.Contains(string(figures), "\nreckon_ready 0\n") || !strings.Contains(string(figures), "\nreckon_build_info{") {
+					t.Errorf("no alert can see that it is not ready: %d %s", response.StatusCode, figures)
+				}
 				select {
 				case what := <-ready:
 					t.Fatalf("ready without its parts: %s", what)
