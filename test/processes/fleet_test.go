@@ -29,6 +29,8 @@ import (
 const (
 	alice = "0198a1b2-0000-7000-8000-00000000000a"
 	beat  = 125 * time.Millisecond
+	// patientBeat is of tests in which no process may take itself for cut off: it ends its work after two beats without processor time.
+	patientBeat = 2 * time.Second
 )
 
 func newFleet(t *testing.T) *fleet.Fleet {
@@ -529,14 +531,14 @@ func TestWhatHasNoRoomStaysQueued(t *testing.T) {
 		},
 		"killed": func(f *fleet.Fleet, p *fleet.Process, _ string, _ chan struct{}) {
 			p.Kill()
-			f.Start(fleet.Options{Beat: beat, Slots: 2, Reserve: oneLarge(), Run: func(context.Context, runners.Work) (runners.End, error) { return done("elsewhere") }})
+			f.Start(fleet.Options{Beat: patientBeat, Slots: 2, Reserve: oneLarge(), Run: func(context.Context, runners.Work) (runners.End, error) { return done("elsewhere") }})
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			f := newFleet(t)
 			started, finish := make(chan string, 10), make(chan struct{})
 			var large atomic.Int64
-			p := f.Start(fleet.Options{Beat: beat, Slots: 2, Reserve: oneLarge(), Run: func(ctx context.Context, w runners.Work) (runners.End, error) {
+			p := f.Start(fleet.Options{Beat: patientBeat, Slots: 2, Reserve: oneLarge(), Run: func(ctx context.Context, w runners.Work) (runners.End, error) {
 				if !strings.HasPrefix(w.Content, "large") {
 					return done("small")
 				}
