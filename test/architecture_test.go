@@ -58,7 +58,7 @@ var allowed = map[string][]string{
 	"writeapi/mcpapi":      {"domain/event", "internal/auth", "internal/httpkit"}, // what it answers comes from the routes
 	"runners":              {"commands", "domain/", "runners/cluster", "runners/fair", "internal/offheap", "internal/private", "internal/statefiles", "internal/tracing", "internal/view"},
 	"runners/cluster":      {"commands", "domain/", "internal/tracing"},
-	"runners/kinds":        {"commands", "domain/", "runners"},           // the one place that knows every kind of job
+	"runners/kinds":        {"commands", "domain/", "runners"},                            // the one place that knows every kind of job
 	"runners/reference":    {"commands", "domain", "domain/", "runners", "internal/view"}, // runs jobs of every kind as examples, proofs from the catalogue
 	"runners/checker":      {"domain/", "runners/engine"},
 	"runners/workers":      {"runners", "commands", "domain/", "projections", "internal/lifecycle", "internal/tracing"},
