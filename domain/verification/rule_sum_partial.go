@@ -108,8 +108,8 @@ func digitsOf(precision *expression.Expr) int {
 }
 
 // sumCertificate: a closed form of a sum by induction, or by an antidifference.
-func sumCertificate() *ProofRule {
-	return &ProofRule{Declaration{
+func sumCertificate() ProofRule {
+	return ProofRule{Declaration{
 		Slug:  "sum_certificate",
 		Heads: []string{"Sum"},
 		Shows: "Up to a symbolic end: the closed form grows by the term at every index, as an identity by a normal form wherever both are defined, and is the first term at the first index. To Infinity: the sum is proved to converge, and a hypergeometric antidifference (Gosper) and its limit, " +
@@ -123,8 +123,8 @@ func sumCertificate() *ProofRule {
 }
 
 // nsumEnclosure: the digits of a numerical sum, by an enclosure.
-func nsumEnclosure() *ProofRule {
-	return &ProofRule{Declaration{
+func nsumEnclosure() ProofRule {
+	return ProofRule{Declaration{
 		Slug:   "nsum_enclosure",
 		Heads:  []string{"NSum", "Sum"},
 		Shows:  "Every digit that machine numbers hold, up to four units of the 53rd bit, or that was asked for, up to half a unit of the last, is right: the terms added up and a tail with a proved bound enclose the sum that closely.",
@@ -137,8 +137,8 @@ func nsumEnclosure() *ProofRule {
 }
 
 // productCertificate: a closed form of a product by induction, and the digits of a numerical one.
-func productCertificate() *ProofRule {
-	return &ProofRule{Declaration{
+func productCertificate() ProofRule {
+	return ProofRule{Declaration{
 		Slug:  "product_certificate",
 		Heads: []string{"Product", "NProduct"},
 		Shows: "The closed form grows by the factor at every index, as an identity by a normal form, and is the first factor at the first index; or the factors, multiplied and with a tail that has a proved bound, " +

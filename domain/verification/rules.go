@@ -37,8 +37,8 @@ func rulesOfMathematics() []Rule {
 		valueIdentity(),
 	}
 	for _, rule := range slices.Clone(rules) {
-		if sampled, ok := rule.(SampledRule); ok && sampled.proof != nil {
-			rules = append(rules, *sampled.proof)
+		if sampled, ok := rule.(SampledRule); ok {
+			rules = append(rules, sampled.proof)
 		}
 	}
 	return rules
