@@ -210,11 +210,9 @@ func (h Health) ask(ctx context.Context) []dependencyHealth {
 	for i, d := range h.Dependencies {
 		group.Go(func() {
 			answers[i] = dependencyHealth{Name: d.Name, Ready: true}
-			err := d.Check(ctx)
-			if err != nil {
+			if err := d.Check(ctx); h.Outages.isAway(ctx, d.Name, err) {
 				answers[i].Ready, answers[i].Detail = false, h.describe(d, err)
 			}
-			h.Outages.found(ctx, d.Name, err)
 		})
 	}
 	group.Wait()
