@@ -13,6 +13,7 @@ func rulesOfMathematics() []Rule {
 		solveResidual(),
 		rewriteIdentity(),
 		integrateQuadrature(),
+		laplaceQuadrature(),
 		nintegrateTruncation(),
 		nsolveResidual(),
 		rootsResidual(),
