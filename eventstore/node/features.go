@@ -31,7 +31,7 @@ func (*featuresService) GetSupportedMethods(context.Context, *shared.Empty) (*se
 		{ServiceName: service, MethodName: "tombstone"},
 		{ServiceName: service, MethodName: "batchappend", Features: []string{"deadline_duration"}},
 	}
-	for _, method := range []string{"create", "update", "delete", "read", "getinfo", "replayparked", "list", "restartsubsystem"} {
+	for _, method := range []string{"create", "update", "delete", "read", "getinfo", "replayparked", "truncateparked", "list", "restartsubsystem"} {
 		methods = append(methods, &serverfeatures.SupportedMethod{
 			ServiceName: "event_store.client.persistent_subscriptions.persistentsubscriptions", MethodName: method, Features: []string{"stream", "all"},
 		})

@@ -17,8 +17,11 @@ import (
 	"github.com/EventStore/EventStore-Client-Go/v4/protos/streams"
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/health/grpc_health_v1"
 	"google.golang.org/grpc/metadata"
 	"google.golang.org/grpc/peer"
+	reflectionv1 "google.golang.org/grpc/reflection/grpc_reflection_v1"
+	reflectionv1alpha "google.golang.org/grpc/reflection/grpc_reflection_v1alpha"
 	"google.golang.org/grpc/status"
 	"google.golang.org/protobuf/proto"
 
@@ -43,6 +46,12 @@ type callRule struct {
 var callRules = map[string]callRule{
 	serverfeatures.ServerFeatures_GetSupportedMethods_FullMethodName: {open: true},
 	gossip.Gossip_Read_FullMethodName:                                {open: true},
+	grpc_health_v1.Health_Check_FullMethodName:                       {open: true},
+	grpc_health_v1.Health_List_FullMethodName:                        {open: true},
+	grpc_health_v1.Health_Watch_FullMethodName:                       {open: true},
+
+	reflectionv1.ServerReflection_ServerReflectionInfo_FullMethodName:      {roles: operators},
+	reflectionv1alpha.ServerReflection_ServerReflectionInfo_FullMethodName: {roles: operators},
 
 	streams.Streams_Read_FullMethodName:        {needs: needOfRead, live: isSubscription},
 	streams.Streams_Append_FullMethodName:      {needs: needOfAppend, refused: func() proto.Message { return new(streams.AppendReq) }},
@@ -54,6 +63,7 @@ var callRules = map[string]callRule{
 	persistent.PersistentSubscriptions_Update_FullMethodName:           {roles: operators},
 	persistent.PersistentSubscriptions_Delete_FullMethodName:           {roles: operators},
 	persistent.PersistentSubscriptions_ReplayParked_FullMethodName:     {roles: operators},
+	truncateParkedFullMethod:                                           {roles: operators},
 	persistent.PersistentSubscriptions_RestartSubsystem_FullMethodName: {roles: operators},
 	persistent.PersistentSubscriptions_GetInfo_FullMethodName:          {},
 	persistent.PersistentSubscriptions_List_FullMethodName:             {},

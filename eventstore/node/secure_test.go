@@ -29,7 +29,10 @@ import (
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/credentials"
+	"google.golang.org/grpc/health/grpc_health_v1"
 	"google.golang.org/grpc/metadata"
+	reflectionv1 "google.golang.org/grpc/reflection/grpc_reflection_v1"
+	reflectionv1alpha "google.golang.org/grpc/reflection/grpc_reflection_v1alpha"
 	"google.golang.org/grpc/status"
 	"google.golang.org/protobuf/types/known/emptypb"
 
@@ -258,6 +261,29 @@ var rpcs = map[string]call{
 		_, err := gossip.NewGossipClient(conn).Read(ctx, &shared.Empty{})
 		return err
 	},
+	grpc_health_v1.Health_Check_FullMethodName: func(ctx context.Context, conn *grpc.ClientConn, _ string) error {
+		_, err := grpc_health_v1.NewHealthClient(conn).Check(ctx, &grpc_health_v1.HealthCheckRequest{})
+		return err
+	},
+	grpc_health_v1.Health_List_FullMethodName: func(ctx context.Context, conn *grpc.ClientConn, _ string) error {
+		_, err := grpc_health_v1.NewHealthClient(conn).List(ctx, &grpc_health_v1.HealthListRequest{})
+		return err
+	},
+	grpc_health_v1.Health_Watch_FullMethodName: func(ctx context.Context, conn *grpc.ClientConn, _ string) error {
+		ctx, cancel := context.WithCancel(ctx)
+		defer cancel()
+		watch, err := grpc_health_v1.NewHealthClient(conn).Watch(ctx, &grpc_health_v1.HealthCheckRequest{})
+		if err == nil {
+			_, err = watch.Recv()
+		}
+		return err
+	},
+	reflectionv1.ServerReflection_ServerReflectionInfo_FullMethodName:      reflectionCall(reflectionv1.ServerReflection_ServerReflectionInfo_FullMethodName),
+	reflectionv1alpha.ServerReflection_ServerReflectionInfo_FullMethodName: reflectionCall(reflectionv1alpha.ServerReflection_ServerReflectionInfo_FullMethodName),
+
+	truncateParkedFullMethod: func(ctx context.Context, conn *grpc.ClientConn, _ string) error {
+		return conn.Invoke(ctx, truncateParkedFullMethod, &persistent.ReplayParkedReq{}, &persistent.ReplayParkedResp{})
+	},
 	persistent.PersistentSubscriptions_Create_FullMethodName: func(ctx context.Context, conn *grpc.ClientConn, _ string) error {
 		_, err := persistent.NewPersistentSubscriptionsClient(conn).Create(ctx, &persistent.CreateReq{})
 		return err
@@ -332,6 +358,26 @@ var rpcs = map[string]call{
 		}
 		return err
 	},
+}
+
+// reflectionCall asks for the list of services; the messages of both versions are the same.
+func reflectionCall(method string) call {
+	return func(ctx context.Context, conn *grpc.ClientConn, _ string) error {
+		ctx, cancel := context.WithCancel(ctx)
+		defer cancel()
+		_, err := reflectCall(ctx, conn, method, &reflectionv1.ServerReflectionRequest{MessageRequest: &reflectionv1.ServerReflectionRequest_ListServices{}})
+		return err
+	}
+}
+
+func reflectCall(ctx context.Context, conn *grpc.ClientConn, method string, req *reflectionv1.ServerReflectionRequest) (*reflectionv1.ServerReflectionResponse, error) {
+	stream, err := conn.NewStream(ctx, &grpc.StreamDesc{ClientStreams: true, ServerStreams: true}, method)
+	if err != nil {
+		return nil, err
+	}
+	_ = stream.SendMsg(req) // the end says what went wrong
+	answer := &reflectionv1.ServerReflectionResponse{}
+	return answer, stream.RecvMsg(answer)
 }
 
 func userCall[Req, Resp any](f func(users.UsersClient, context.Context, *Req, ...grpc.CallOption) (*Resp, error), request func(user string) *Req) call {
@@ -456,8 +502,10 @@ func TestAccessTable(t *testing.T) {
 		serverfeatures.ServerFeatures_GetSupportedMethods_FullMethodName: everyone, gossip.Gossip_Read_FullMethodName: everyone,
 		persistent.PersistentSubscriptions_Create_FullMethodName: operators, persistent.PersistentSubscriptions_Update_FullMethodName: operators,
 		persistent.PersistentSubscriptions_Delete_FullMethodName: operators, persistent.PersistentSubscriptions_ReplayParked_FullMethodName: operators,
-		persistent.PersistentSubscriptions_RestartSubsystem_FullMethodName: operators,
-		persistent.PersistentSubscriptions_GetInfo_FullMethodName:          signedIn, persistent.PersistentSubscriptions_List_FullMethodName: signedIn,
+		persistent.PersistentSubscriptions_RestartSubsystem_FullMethodName: operators, truncateParkedFullMethod: operators,
+		grpc_health_v1.Health_Check_FullMethodName: everyone, grpc_health_v1.Health_List_FullMethodName: everyone, grpc_health_v1.Health_Watch_FullMethodName: everyone,
+		reflectionv1.ServerReflection_ServerReflectionInfo_FullMethodName: operators, reflectionv1alpha.ServerReflection_ServerReflectionInfo_FullMethodName: operators,
+		persistent.PersistentSubscriptions_GetInfo_FullMethodName: signedIn, persistent.PersistentSubscriptions_List_FullMethodName: signedIn,
 		operations.Operations_StartScavenge_FullMethodName: operators, operations.Operations_StopScavenge_FullMethodName: operators,
 		operations.Operations_MergeIndexes_FullMethodName: operators, operations.Operations_ResignNode_FullMethodName: operators,
 		operations.Operations_SetNodePriority_FullMethodName: operators, operations.Operations_RestartPersistentSubscriptions_FullMethodName: operators,
