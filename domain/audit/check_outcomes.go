@@ -17,6 +17,7 @@ type outcomeCheck struct {
 	p    *pass
 	jobs *legalCheck
 	due  map[string]*outcome // by stream
+	asks map[string]string   // digests of the payloads of jobs that are to write a run, until they have
 }
 
 type outcome struct {
@@ -28,7 +29,7 @@ type outcome struct {
 }
 
 func newOutcomeCheck(p *pass, jobs *legalCheck) *outcomeCheck {
-	return &outcomeCheck{p: p, jobs: jobs, due: map[string]*outcome{}}
+	return &outcomeCheck{p: p, jobs: jobs, due: map[string]*outcome{}, asks: map[string]string{}}
 }
 
 func hashOf(parts ...string) string {
@@ -55,11 +56,16 @@ func (c *outcomeCheck) take(it *Item) {
 		c.published(it, "", "run.evaluated")
 	case certificate.Issued:
 		c.published(it, e.JobID, "")
+	case job.WasQueued:
+		if e.RunID != 0 {
+			c.asks[e.JobID] = textDigest(e.Payload)
+		}
 	default:
 		if end, ends := job.EndOf(e); ends {
 			c.ended(it, end.Status, end.Outcome)
 		} else if subject, ends := run.SubjectOf(e); ends {
 			c.published(it, subject.JobID, "")
+			c.answers(it, subject)
 		}
 	}
 }
@@ -78,6 +84,7 @@ func (c *outcomeCheck) ended(it *Item, status job.Status, o job.Outcome) {
 		streams["certificate-"+s.CertificateID] = true
 	}
 	if len(o.Publish) == 0 && o.PublishTo == "" {
+		delete(c.asks, o.JobID)
 		return
 	}
 	if !streams[o.PublishTo] || len(o.Publish) == 0 {
@@ -118,6 +125,19 @@ func (c *outcomeCheck) published(it *Item, jobID, after string) {
 	}
 	if due.next++; due.next >= len(due.hashes) {
 		delete(c.due, it.Stream)
+	}
+}
+
+// answers compares a run with what its job was asked: the run is signed, and the submission is not.
+func (c *outcomeCheck) answers(it *Item, of run.Subject) {
+	payload, asked := c.asks[of.JobID]
+	state := c.jobs.job(of.JobID)
+	if !asked || state == nil {
+		return
+	}
+	delete(c.asks, of.JobID)
+	if wrong := ofRun(state.Queued.Submission, payload, it.Event, of); wrong != (contradiction{}) {
+		c.p.found(checkOutcomes, KindOutcome, it.Recorded, wrong.expected, wrong.found)
 	}
 }
 

@@ -81,6 +81,9 @@ func (c *slotCheck) spend(it *Item, e slots.Spent) {
 	if submitted := event.Timestamp(it.Metadata.At); s.SubmittedAt != submitted {
 		wrong("submitted_at when the command was given, "+submitted, s.SubmittedAt)
 	}
+	if inside := ofItself(s); inside != (contradiction{}) {
+		wrong(inside.expected, inside.found)
+	}
 	day := c.held[it.Stream]
 	if day == nil {
 		day = map[string]*slot{}

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"reckon/domain"
+	"reckon/domain/audit"
 	"reckon/domain/audit/audittest"
 	"reckon/domain/event"
 )
@@ -134,19 +135,27 @@ var findings = []string{"checkpoint.conflicted."}
 func TestEveryFieldIsComparedOrFree(t *testing.T) {
 	free, tried := map[string]bool{}, map[string]bool{}
 	declared := domain.Catalogue().Free()
-	for i, e := range audittest.True().Events {
+	l := audittest.True()
+	all := l.Stored(t)
+	items := audittest.Prepare(t, l, all)
+	for i, e := range l.Events {
 		if strings.HasPrefix(e.Stream, "$") || e.Stream == "reckon-log" {
 			continue
 		}
 		for _, path := range fieldPaths(t, e.Event) {
-			l := audittest.True()
-			other, ok := withField(t, l.Events[i].Event, path)
+			other, ok := withField(t, e.Event, path)
 			if !ok {
 				continue
 			}
-			l.Events[i].Event = other
+			changed, said := slices.Clone(items), all[i]
+			var err error
+			if _, said.Data, err = l.Catalogue.Encode(other); err != nil {
+				t.Fatal(err)
+			}
+			changed[i] = audittest.Prepare(t, l, []audit.Stored{said})[0]
 			name := e.Name + path
-			if tried[name] = true; len(audittest.Audit(t, l, nil)) > 0 {
+			tried[name] = true
+			if findings, _ := audittest.Judge(changed, audit.Config{Witnesses: []audit.Witness{audittest.Witness()}}); len(findings) > 0 {
 				continue
 			}
 			if free[name] = true; declared[name] == "" {

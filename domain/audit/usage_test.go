@@ -52,8 +52,9 @@ func TestUsage(t *testing.T) {
 	l := audittest.True()
 	u := usageOf(t, l, audittest.Alice, "", "")
 	total := u.Total()
-	// Six evaluations: two of 3 ms, one over its budget of 3 s, one that quit, one of a job, one with the second key.
-	if total.Evaluations != 6 || total.EngineMS != 3+3+3000+0+1+1 || total.Checks != 2 || total.Slots != 10 || total.Refunds != 6 || total.Jobs != 8 || total.Uploads != 2 || total.UploadBytes != 2*int64(len("the export\n")) {
+	// Eight evaluations: two of 3 ms, one over its budget of 3 s, one that quit, one of a job, one with the second key, one of a job over its
+	// budget of 60 s, one of a job that failed.
+	if total.Evaluations != 8 || total.EngineMS != 3+3+3000+0+1+1+60_000+0 || total.Checks != 2 || total.Slots != 12 || total.Refunds != 6 || total.Jobs != 10 || total.Uploads != 2 || total.UploadBytes != 2*int64(len("the export\n")) {
 		t.Errorf("%+v", total)
 	}
 	if own := dataIn(t, l, ownedBy(t, l, audittest.Alice)); total.LogBytes != own || own == 0 || total.BlobBytes == 0 {

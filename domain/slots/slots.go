@@ -69,7 +69,7 @@ func Model() decider.Model[Command, State] {
 			},
 			event.Begins(), event.Given("submitted_at", func(e Spent) string { return e.Submission.SubmittedAt }),
 			event.Free{
-				"submission.certificate_id": unused, "submission.concurrent": unused, "submission.idempotency_key": unused, "submission.kind": unused,
+				"submission.certificate_id": unused, "submission.concurrent": unused, "submission.kind": unused,
 				"submission.payload.inline": unused, "submission.source": unused, "submission.timeout_ms": unused, "submission.upload_id": unused,
 			}),
 		decider.On(Refunded{SlotID: slot, JobID: job.Sample().JobID, Reason: ServiceFailed},

@@ -16,6 +16,7 @@ import (
 	"strings"
 	"testing"
 
+	"reckon/domain/audit"
 	"reckon/domain/job"
 	"reckon/runners"
 	"reckon/runners/kinds"
@@ -53,6 +54,19 @@ func TestDeclarations(t *testing.T) {
 		if kind.Example != "" && (json.Unmarshal([]byte(kind.Example), &example) != nil || example.Kind != kind.Name) {
 			t.Errorf("kind %s: the example is not a submission of the kind", kind.Name)
 		}
+	}
+}
+
+// TestTheAuditorKnowsWhatKindsPublish: its own list, by which it finds a submission that says another kind, is that of the kinds.
+func TestTheAuditorKnowsWhatKindsPublish(t *testing.T) {
+	known := audit.Publications()
+	for _, kind := range runners.Submittable(declared()) {
+		if publishes, is := known[kind.Name]; !is || publishes != kind.Publishes {
+			t.Errorf("kind %s publishes %q, and the auditor takes it for %q", kind.Name, kind.Publishes, publishes)
+		}
+	}
+	if len(known) != len(declared()) {
+		t.Errorf("the auditor knows %d kinds", len(known))
 	}
 }
 
@@ -103,6 +117,7 @@ var alsoNamed = map[string]string{
 	"domain/grant/grant.go":               `"evaluate" is a scope in the sample of the golden files`,
 	"domain/token/token.go":               `"evaluate" is a scope in the sample of the golden files`,
 	"writeapi/mcpapi/tools.go":            `"evaluate" is a tool; the other two each submit the kind that the interface names for them`,
+	"domain/audit/submission.go":          `the auditor's own list of kinds, which a test of this package compares`,
 	"domain/audit/audittest/audittest.go": "logs that tests audit have jobs of every kind",
 	"readapi/workbench/evaluate.go":       `"evaluate": the name of a page`,
 	"readapi/workbench/diagram.go":        `"qsim": the form that a drawing is in`,

@@ -15,6 +15,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/uuid"
+
 	"reckon/domain"
 	"reckon/domain/account"
 	"reckon/domain/audit"
@@ -210,17 +212,31 @@ func AuditStored(t testing.TB, l *Log, all []audit.Stored, outside map[string]ed
 // AuditWith is AuditStored with what was kept elsewhere.
 func AuditWith(t testing.TB, l *Log, all []audit.Stored, config audit.Config) ([]audit.Finding, audit.Transparency) {
 	t.Helper()
+	return Judge(Prepare(t, l, all), config)
+}
+
+// Prepare makes events of a log ready to be judged, as often as a test wants.
+func Prepare(t testing.TB, l *Log, all []audit.Stored) []*audit.Item {
+	t.Helper()
 	reader := audit.Reader{Catalogue: l.Catalogue, Unmarshal: json.Unmarshal,
 		NotFound: func(err error) bool { return errors.Is(err, errNoBlob) }, Corrupt: func(err error) bool { return errors.Is(err, errCorruptBlob) }}
 	if l.Blobs != nil {
 		reader.Blobs = l
 	}
-	auditor := audit.New(config)
-	for _, s := range all {
-		it, err := reader.Prepare(t.Context(), s)
-		if err != nil {
+	items := make([]*audit.Item, len(all))
+	for i, s := range all {
+		var err error
+		if items[i], err = reader.Prepare(t.Context(), s); err != nil {
 			t.Fatal(err)
 		}
+	}
+	return items
+}
+
+// Judge is what an auditor finds in events that are ready.
+func Judge(items []*audit.Item, config audit.Config) ([]audit.Finding, audit.Transparency) {
+	auditor := audit.New(config)
+	for _, it := range items {
 		auditor.Take(it)
 	}
 	findings, _ := auditor.End()
@@ -267,6 +283,11 @@ func (l *Log) PublishKey(private ed25519.PrivateKey) {
 // Subject is what a run of Alice is about.
 func (l *Log) Subject(runID int64, expression string) run.Subject {
 	return run.Subject{RunID: runID, Account: Alice, Expression: event.Inline(expression), Source: event.SourceWeb}
+}
+
+func inSession(s run.Subject) run.Subject {
+	s.SessionID = "s"
+	return s
 }
 
 // Submit spends a slot and queues a job on it.
@@ -337,6 +358,7 @@ func TrueSealedWith(key string) *Log {
 	l.addProof()
 	l.addBilling()
 	l.rotate()
+	l.addUnanswered()
 	l.addLost()
 	l.Now = l.Now.Add(time.Hour)
 	l.Add("account-"+Carol, Carol, account.Closed{Account: Carol})
@@ -432,8 +454,8 @@ func (l *Log) addRuns() {
 		ExecutionMS: 3, EvaluatedAt: l.At()}
 	l.Add("run-2", Alice, second, l.Seal(second, "long", long, ""))
 	l.Add("run-2", Alice, run.Verified{RunID: 2, Account: Alice, Check: run.Check{Verdict: run.VerdictInconclusive, Reason: run.ReasonNoHead}})
-	l.Add("run-3", Alice, run.TimedOut{Subject: l.Subject(3, "slow"), BudgetMS: 3000})
-	l.Add("run-4", Alice, run.Failed{Subject: l.Subject(4, "Quit[]"), Reason: run.FailureQuit})
+	l.Add("run-3", Alice, run.TimedOut{Subject: inSession(l.Subject(3, "slow")), BudgetMS: 3000})
+	l.Add("run-4", Alice, run.Failed{Subject: inSession(l.Subject(4, "Quit[]")), Reason: run.FailureQuit})
 }
 
 func (l *Log) addJobs() {
@@ -455,7 +477,7 @@ func (l *Log) addJobs() {
 	l.Add("job-"+second, Alice, job.WasCancelled{JobID: second, Early: true, SlotID: spent.SlotID, Day: spent.Day, FinishedAt: l.At()})
 	l.Add("slots-"+Alice+"-"+spent.Day, Alice, slots.Refunded{SlotID: spent.SlotID, JobID: second, Reason: slots.CancelledEarly})
 
-	third := UUID(0x103) // the same key from two days: the second is given back
+	third := jobWithKey(Alice, "k") // the same key from two days: the second is given back
 	l.Submit(job.Submission{JobID: third, Kind: "qsim", Payload: event.Inline("{}"), IdempotencyKey: "k"})
 	l.Now = l.Now.Add(24 * time.Hour)
 	again := l.Spend(job.Submission{JobID: third, Kind: "qsim", Payload: event.Inline("{}"), IdempotencyKey: "k"})
@@ -482,8 +504,38 @@ func (l *Log) addJobs() {
 	l.Add("job-"+fifth, Alice, job.HasFailed{Outcome: job.Outcome{JobID: fifth, Nonce: nonce, Error: "e", FinishedAt: l.At()}})
 }
 
+// jobWithKey is the id of a job that was submitted with a key.
+func jobWithKey(account, key string) string {
+	namespace := uuid.MustParse("0d5aa1be-2a5a-4e39-9d1f-6f0a60c5b9d3")
+	return uuid.NewSHA1(namespace, []byte(account+"\x00"+key)).String()
+}
+
 // lacked says why a job could not be tried.
 const lacked = "the store of large bytes could not be reached"
+
+// addUnanswered adds jobs of expressions that have no answer, in their account's sessions.
+func (l *Log) addUnanswered() {
+	for i, ends := range []func(run.Subject, job.Outcome) (event.Event, event.Event){
+		func(s run.Subject, o job.Outcome) (event.Event, event.Event) {
+			published := run.TimedOut{Subject: s, BudgetMS: 60_000}
+			o.Publish = Embed(published)
+			return job.HasTimedOut{Outcome: o}, published
+		},
+		func(s run.Subject, o job.Outcome) (event.Event, event.Event) {
+			published := run.Failed{Subject: s, Reason: run.FailureCrashed}
+			o.Publish = Embed(published)
+			return job.HasFailed{Outcome: o}, published
+		},
+	} {
+		id, runID, expression := UUID(0x107+i), int64(8+i), fmt.Sprintf("While[True, %d]", i)
+		l.Submit(job.Submission{JobID: id, Kind: "evaluate", Payload: event.Inline(expression), SessionID: "s", RunID: runID})
+		subject := l.Subject(runID, expression)
+		subject.SessionID, subject.JobID, subject.Source = "s", id, event.SourceJob
+		end, published := ends(subject, job.Outcome{JobID: id, Nonce: l.Claim(id, 1), Error: "no answer", PublishTo: run.Stream(runID), FinishedAt: l.At()})
+		ended := l.Add(job.Stream(id), Alice, end)
+		l.caused(run.Stream(runID), Alice, ended.Metadata.Correlation, ended.ID, "reaction:publish_outcome", published)
+	}
+}
 
 // addLost adds a job that was given up after a day.
 func (l *Log) addLost() {
