@@ -39,6 +39,7 @@ type commandLine struct {
 	Engine      engineCmd      `cmd:"" help:"Install and test the evaluation engine."`
 	Reference   referenceCmd   `cmd:"" help:"Check and build the function reference."`
 	Qsim        qsimCmd        `cmd:"" help:"Simulate a quantum circuit."`
+	QsimChild   qsimChildCmd   `cmd:"" hidden:"" help:"Simulate a circuit of a server on standard input."`
 	Lean        leanCmd        `cmd:"" help:"Check Lean 4 proof exports."`
 	Licences    licencesCmd    `cmd:"" help:"Print the notices and licences of all that this binary contains."`
 	Version     versionCmd     `cmd:"" help:"Print the revision of this binary."`
