@@ -18,7 +18,7 @@ import (
 // functions are those that templates call.
 var functions = template.FuncMap{
 	"form": openForm, "evaluation": openEvaluation,
-	"asset": assetAddress, "visible": visible, "typeset": typeset, "brief": brief, "linkable": linkable, "basis": view.BasisInWords, "engines": view.EnginesInWords, "shownBy": view.ShownBy, "reason": reasonInWords, "price": price, "duration": duration, "count": count, "bytes": bytesInWords, "badge": badgeOf, "choice": chosen, "checkCommand": checkCommand, "about": aboutInWords, "page": url.PathEscape, "scopes": scope.All,
+	"asset": assetAddress, "visible": visible, "text": shownText, "long": isLong, "typeset": typeset, "brief": brief, "linkable": linkable, "basis": view.BasisInWords, "engines": view.EnginesInWords, "shownBy": view.ShownBy, "reason": reasonInWords, "price": price, "duration": duration, "count": count, "bytes": bytesInWords, "badge": badgeOf, "choice": chosen, "checkCommand": checkCommand, "about": aboutInWords, "page": url.PathEscape, "scopes": scope.All,
 }
 
 // visible is a text of anybody's as it can be shown: characters that are not seen, or that change the order in which others are, stand as

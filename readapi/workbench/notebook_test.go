@@ -21,7 +21,11 @@ func TestAnswersAreTypeset(t *testing.T) {
 	b.Fill("#expression", "Sin[x]/2")
 	b.ShiftEnter()
 	b.Until(`document.querySelector("#cells .formula math mfrac")?.getBoundingClientRect().height > 20`)
-	b.Has("#cells .formula", "The text is the answer")
+	b.Eval(`(navigator.clipboard.writeText = text => { window.copied = text; return Promise.resolve() }, "")`) // headless pages may not write the real one
+	b.Click(`#cells button[data-take="tex"]`)
+	b.Until(`window.copied === String.raw` + "`\\frac{\\sin (x)}{2}`" + ` && document.querySelector("#cells .actions").textContent.includes("Copied.")`)
+	b.Click(`#cells button[data-take="text"]`)
+	b.Until(`window.copied === "Sin[x]/2"`)
 	if text := b.Eval(`plain(document.querySelector("#cells .answer"))`); text != "Sin[x]/2" {
 		t.Errorf("the answer is shown as %q", text)
 	}
@@ -37,6 +41,39 @@ func TestAnswersAreTypeset(t *testing.T) {
 	b.Until(`document.querySelectorAll("#cells > .cell").length === 3`)
 	sound(t, b, "formulas")
 	clean(t, b)
+}
+
+// TestLongAnswersAreShownFromTheirBeginning: a browser lays out twenty thousand bytes of one, whose size is said, and the rest on request, piece by piece.
+func TestLongAnswersAreShownFromTheirBeginning(t *testing.T) {
+	t.Parallel()
+	b := browser.New(t)
+	s := served(t, apitest.Options{})
+	user := signIn(t, b, s)
+	b.Fill("#expression", "Long")
+	b.ShiftEnter()
+	b.Until(`document.querySelector("#cells .answer")`)
+	b.Has("#cells .long summary", "Show all 117.2 KiB")
+	laidOut := `[...document.querySelectorAll("#cells .answer code > .chunk")].filter((e) => e.checkVisibility({ contentVisibilityAuto: true })).length`
+	if pieces := b.Eval(`document.querySelectorAll("#cells .answer .chunk").length + " " + document.querySelector("#cells .answer pre").textContent.length + " " + ` + laidOut); pieces != "5 13653 0" {
+		t.Errorf("pieces of the rest, characters at once, pieces laid out: %s", pieces)
+	}
+	sound(t, b, "the beginning of a long answer")
+	b.Click("#cells .long summary")
+	b.Until(laidOut + ` < 5 && document.querySelector("#cells .chunk").checkVisibility()`)
+	if whole := b.Eval(`plain(document.querySelector("#cells .answer")) === "é<".repeat(40000)`); whole != "true" {
+		t.Error("the answer is not all there")
+	}
+	b.Eval(`(save = (name, type, text) => { window.saved = name + text.length }, "")`)
+	b.Click(`#cells button[data-take="file"]`)
+	b.Until(`window.saved === "answer.txt80000"`)
+	b.Click(".check-receipt")
+	b.Has("output.receipt", "it is not signed") // the answer was compared before that
+	clean(t, b)
+	// Without scripts all of it is there, to be opened.
+	a := form(t, s, "/", user.Cookie, s.URL, url.Values{"expression": {"Long"}})
+	if n := strings.Count(string(a.Body), "&lt;"); n < 40_000 {
+		t.Errorf("%d of 40000", n)
+	}
 }
 
 // TestNotebookOfASession: it has an address, is there when the page is opened again, is evaluated again in its session, and is saved.

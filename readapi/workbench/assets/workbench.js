@@ -4,9 +4,11 @@
 const $ = (selector, within = document) => within.querySelector(selector);
 const $$ = (selector, within = document) => [...within.querySelectorAll(selector)];
 
-/** The text of an element as it came: characters that are shown by their code points are read back. */
+/** The text of an element as it came: characters that are shown by their code points are read back, and what opens the rest of a long text is left out. */
 function plain(element) {
   const copy = element.cloneNode(true);
+  for (const opener of $$(".long summary", copy)) opener.remove();
+  if (element.matches(".long")) $("summary", copy)?.remove();
   for (const unseen of $$(".unseen", copy)) {
     if (unseen.textContent !== "U+" + unseen.dataset.char) throw new Error("a character of this page is not the one that it stands for");
     unseen.replaceWith(String.fromCodePoint(parseInt(unseen.dataset.char, 16)));
