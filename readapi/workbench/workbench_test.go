@@ -84,7 +84,7 @@ func TestFirstVisit(t *testing.T) {
 	b.Has("#cells .answer", "2")
 	b.Has("#cells .verdict.refuted summary", "Refuted: this answer is wrong") // as the stand-in has it; test/e2e has the real one
 	b.Has("#cells .verdict", "1+1 - (2)")
-	b.Has("#cells", "Nothing of this is kept")
+	b.Has("#cells", "The service keeps nothing of this")
 	sound(t, b, "a checked answer")
 	b.Click(".examples button")
 	b.Until(`document.querySelectorAll("#cells > .cell").length === 2`)
