@@ -54,7 +54,7 @@ func productPartial() Rule {
 			Shows:  "The factors multiplied one by one, and the enclosed tail of their logarithms, come to another value: 0 or an infinity where the logarithms add up to one.",
 			Silent: "That the closed form holds for all ends.",
 			Examples: []Example{
-				{"Product[1 - 1/k^2, {k, 2, Infinity}]", "1/2"},
+				{"Product[Exp[1/k^2], {k, 1, Infinity}]", "Exp[Pi^2/6]"},
 				{"Product[1 - 1/k^2, {k, 2, Infinity}]", "1"},
 			},
 		},
@@ -143,11 +143,12 @@ func productCertificate() ProofRule {
 		Slug:  "product_certificate",
 		Heads: []string{"Product", "NProduct"},
 		Shows: "The closed form grows by the factor at every index, as an identity by a normal form, and is the first factor at the first index; or the factors, multiplied and with a tail that has a proved bound, " +
-			"enclose the product to every digit that machine numbers hold, or that was asked for.",
-		Silent: "Infinite products in closed form.",
+			"enclose the product to every digit that machine numbers hold, or that was asked for. To Infinity: the factor is a quotient of polynomials of the same degree, and as many values of the Gamma function give a value that equals the answer, exactly or by enclosures that agree to 60 digits.",
+		Silent: "Infinite products of other factors in closed form.",
 		Examples: []Example{
 			{"Product[k, {k, 1, n}]", "n!"},
 			{"Product[1 - 1/k^2, {k, 2, n}]", "(1 + n)/(2 n)"},
+			{"Product[1 + 1/k^2, {k, 1, Infinity}]", "Sinh[Pi]/Pi"},
 		},
 	}}
 }

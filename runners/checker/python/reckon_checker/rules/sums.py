@@ -87,10 +87,11 @@ def check(task: dict[str, Any], seed: int) -> Residual:
     proved: list[Verified | None] = []
 
     def prove() -> bool:
-        proved.append(certified_sums.to_infinity(task, body, fresh, low, seed) if isinstance(low, int) and high == "Infinity" else None)
+        route = certified_sums.product_to_infinity if task.get("product") else certified_sums.to_infinity
+        proved.append(route(task, body, fresh, low, seed) if isinstance(low, int) and high == "Infinity" else None)
         return proved[0] is not None
 
-    return (proved[0] if not task.get("product") and not reals(term) and budget.attempted(prove) else None) or found
+    return (proved[0] if not reals(term) and budget.attempted(prove) else None) or found
 
 
 def of_parameters(task: dict[str, Any], body: Tree, name: str, ends: tuple[Tree, Tree]) -> Verified | None:
