@@ -2,6 +2,7 @@ package readapi
 
 import (
 	"context"
+	"errors"
 	"log/slog"
 	"sync"
 	"time"
@@ -31,8 +32,11 @@ func NewOutages(logger *slog.Logger, now func() time.Time) *Outages {
 }
 
 // isAway notes what came of asking a dependency, nil if it answers as it should, and reports whether it is away. One that answered is
-// away at once when it refuses, and when it gives no answer before ctx ends, only after supervision.Silence.
+// away at once when it refuses, and when it gives no answer in time, only after supervision.Silence. Who asked and went away learns nothing.
 func (o *Outages) isAway(ctx context.Context, dependency string, err error) bool {
+	if errors.Is(ctx.Err(), context.Canceled) {
+		return err != nil
+	}
 	o.mutex.Lock()
 	defer o.mutex.Unlock()
 	now := o.now()
