@@ -54,6 +54,9 @@ func main() {
 // run returns the exit status: 0 fine, 1 found something wrong, 2 could not run.
 func run(args []string) int {
 	private.RestrictUmask()
+	if status, ran := runAtOnce(args); ran {
+		return status
+	}
 	var line commandLine
 	options := append(config.Options(os.Getenv),
 		kong.Name("reckon"),
@@ -77,7 +80,11 @@ func run(args []string) int {
 		fmt.Fprintf(os.Stderr, "Try `%s --help`.\n", commandOf(err))
 		return 2
 	}
-	err = command.Run()
+	return statusOf(command.Run())
+}
+
+// statusOf prints why a command failed and gives its exit status.
+func statusOf(err error) int {
 	var status exitStatus
 	switch {
 	case err == nil:
@@ -89,6 +96,20 @@ func run(args []string) int {
 	}
 	fmt.Fprintln(os.Stderr, "reckon:", err)
 	return 2
+}
+
+// runAtOnce runs what starts often and takes no flag, without the model of all commands, which takes longer than the rest of a start.
+func runAtOnce(args []string) (status int, ran bool) {
+	if len(args) != 1 {
+		return 0, false
+	}
+	switch args[0] {
+	case "--version", "version":
+		return statusOf(versionCmd{}.Run()), true
+	case "qsim-child":
+		return statusOf(qsimChildCmd{}.Run()), true
+	}
+	return 0, false
 }
 
 // commandOf is the command, as it is typed, that a usage error is of.
