@@ -89,6 +89,13 @@ func OpenBucket(ctx context.Context, at BucketAddress) (*Bucket, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", at, err)
 	}
+	found, err := client.GetCreds()
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", at, err)
+	}
+	if found.AccessKeyID == "" {
+		return nil, &NoCredentialsError{at.Name}
+	}
 	b := &Bucket{client: client, at: at}
 	return b, b.Ready(ctx)
 }
@@ -334,10 +341,20 @@ func (e *NoBucketError) Error() string {
 	return fmt.Sprintf("there is no bucket %s, or these credentials do not see it", e.Bucket)
 }
 
-// IsRefused tells whether a bucket's service answers and refuses, so that waiting changes nothing: there is no such bucket, or the
-// credentials are not good for it.
+// NoCredentialsError means that this process has no credentials for a bucket: the service was not asked.
+type NoCredentialsError struct{ Bucket string }
+
+func (e *NoCredentialsError) Error() string {
+	return fmt.Sprintf("this process has no credentials for the bucket %s, which was not asked: set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY as for `reckon serve`, "+
+		"or AWS_SHARED_CREDENTIALS_FILE with AWS_PROFILE, or give this machine a role", e.Bucket)
+}
+
+// IsRefused tells whether waiting for a bucket changes nothing: there is no such bucket, or the credentials are missing or not good for it.
 func IsRefused(err error) bool {
 	if _, none := errors.AsType[*NoBucketError](err); none {
+		return true
+	}
+	if _, none := errors.AsType[*NoCredentialsError](err); none {
 		return true
 	}
 	answer, answered := errors.AsType[minio.ErrorResponse](err)
