@@ -224,6 +224,9 @@ func (h Health) describe(d Dependency, err error) string {
 	if public, ok := errors.AsType[*PublicError](err); ok {
 		return public.Problem
 	}
+	if httpkit.RefusesWrites(err) {
+		return d.Part + " refuses what is written to it until an operator makes room: its disk is full, or it fails; what it has is read"
+	}
 	if h.IsAway(err) {
 		return d.Part + " cannot be reached"
 	}

@@ -254,6 +254,9 @@ func (n *Node) Health() eventlog.Health { return n.log.Health() }
 // calls are still answered.
 func (n *Node) Done() <-chan error { return n.served }
 
+// StopRequested returns a channel that is closed when a client asks the node to stop.
+func (n *Node) StopRequested() <-chan struct{} { return n.asked }
+
 // Close ends subscriptions, waits for the calls in progress, and closes the log. When ctx
 // ends first the remaining calls are cancelled; appends that the log has accepted are
 // made durable before Close returns in any case.
