@@ -137,7 +137,7 @@ func (n *Node) open(c Config) error {
 	subscriptions := newQuota(maxSubscriptions, maxSubscriptionsPerConnection, errTooManySubscriptions)
 	n.groups = newGroupsService(n.log, n.closing, n.memory, n.logger)
 	n.users = newUsersService(n.log, n.memory, c.Clock)
-	watchers := newQuota(maxStatsCalls, maxStatsCallsPerConnection, errTooManySubscriptions)
+	watchers := newQuota(maxStatsCalls, maxStatsCallsPerConnection, errTooManyWatchers)
 	services := func(advertise net.Addr) func(registrar) {
 		return func(to registrar) {
 			streams.RegisterStreamsServer(to, &streamsService{log: n.log, closing: n.closing, memory: n.memory, subscriptions: subscriptions, logger: n.logger})

@@ -34,7 +34,8 @@ var (
 	errShuttingDown = &failure{code: codes.Unavailable, message: "the node is shutting down"}
 	errTooBusy      = &failure{code: codes.Unavailable, message: "calls in progress hold all memory there is for events: try again"}
 
-	errTooManySubscriptions = &failure{code: codes.ResourceExhausted, message: "there are too many subscriptions of this connection, of its user or of all users: end some"}
+	errTooManySubscriptions = &failure{code: codes.ResourceExhausted, message: fmt.Sprintf("there are too many subscriptions: this node has at most %d, a connection %d, and a user what others leave; end some, or read several streams by one subscription to $all with a filter", maxSubscriptions, maxSubscriptionsPerConnection)}
+	errTooManyWatchers      = &failure{code: codes.ResourceExhausted, message: fmt.Sprintf("there are too many calls that follow figures or health: this node has at most %d, and a connection %d; end some", maxStatsCalls, maxStatsCallsPerConnection)}
 	errTooManyConsumers     = &failure{code: codes.ResourceExhausted, message: "this node has as many consumers of persistent subscriptions as it can, in all or of this user"}
 )
 
