@@ -35,6 +35,7 @@ import (
 	"reckon/eventstore/node/eventlog"
 	"reckon/eventstore/node/protos/monitoring"
 	"reckon/eventstore/node/protos/operations"
+	"reckon/eventstore/node/protos/streamsv2"
 	"reckon/eventstore/node/protos/users"
 	"reckon/test/wait"
 )
@@ -61,7 +62,7 @@ var watched = func() *watchedGzip {
 func servedMethods() map[string]bool {
 	unary := map[string]bool{}
 	for _, service := range []grpc.ServiceDesc{
-		streams.Streams_ServiceDesc, *groupsServiceDesc(), gossip.Gossip_ServiceDesc, grpc_health_v1.Health_ServiceDesc,
+		streams.Streams_ServiceDesc, *groupsServiceDesc(), gossip.Gossip_ServiceDesc, streamsv2.StreamsService_ServiceDesc, grpc_health_v1.Health_ServiceDesc,
 		reflectionv1.ServerReflection_ServiceDesc, reflectionv1alpha.ServerReflection_ServiceDesc,
 		serverfeatures.ServerFeatures_ServiceDesc, users.Users_ServiceDesc, operations.Operations_ServiceDesc, monitoring.Monitoring_ServiceDesc,
 	} {

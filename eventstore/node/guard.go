@@ -29,6 +29,7 @@ import (
 	"reckon/eventstore/node/eventlog"
 	"reckon/eventstore/node/protos/monitoring"
 	"reckon/eventstore/node/protos/operations"
+	"reckon/eventstore/node/protos/streamsv2"
 	"reckon/eventstore/node/protos/users"
 	"reckon/internal/passwords"
 )
@@ -58,6 +59,9 @@ var callRules = map[string]callRule{
 	streams.Streams_Delete_FullMethodName:      {needs: needOfDelete},
 	streams.Streams_Tombstone_FullMethodName:   {needs: needOfTombstone},
 	streams.Streams_BatchAppend_FullMethodName: {}, // each batch is authorized by itself, and refused in its own answer
+
+	streamsv2.StreamsService_AppendSession_FullMethodName: {refused: func() proto.Message { return new(streamsv2.AppendRequest) }}, // severalService authorizes each stream
+	streamsv2.StreamsService_AppendRecords_FullMethodName: {},
 
 	persistent.PersistentSubscriptions_Create_FullMethodName:           {roles: operators},
 	persistent.PersistentSubscriptions_Update_FullMethodName:           {roles: operators},
@@ -131,7 +135,7 @@ func needOfGroup(request any) (access.Need, bool) {
 }
 
 // guard lets users do what they may, and refuses everything else. All calls of users go
-// through it; handlers need not know of it, but for authorizeBatch.
+// through it; handlers need not know of it, but for authorizeStream.
 type guard struct {
 	log    *eventlog.Log
 	users  *access.Authenticator
@@ -146,10 +150,10 @@ type caller struct {
 	session *access.Session
 }
 
-var errNoRule = &failure{codes.PermissionDenied, "nobody may call this", metadata.Pairs("exception", "access-denied")}
+var errNoRule = &failure{code: codes.PermissionDenied, message: "nobody may call this", trailers: metadata.Pairs("exception", "access-denied")}
 
 func denied(message string) *failure {
-	return &failure{codes.PermissionDenied, message, metadata.Pairs("exception", "access-denied")}
+	return &failure{code: codes.PermissionDenied, message: message, trailers: metadata.Pairs("exception", "access-denied")}
 }
 
 // authenticate returns who makes a call; nil for an open RPC.
@@ -249,14 +253,14 @@ func (c *caller) authorizeNow(need access.Need) error {
 
 type callerKey struct{}
 
-// authorizeBatch returns nil when the caller of a BatchAppend may write to a stream.
+// authorizeStream returns nil when the caller of a call that names several streams may do something with one of them.
 // A call that came through no guard is the node's owner's, who may do everything.
-func authorizeBatch(ctx context.Context, stream string) error {
+func authorizeStream(ctx context.Context, action access.Action, stream string) error {
 	c, guarded := ctx.Value(callerKey{}).(*caller)
 	if !guarded {
 		return nil
 	}
-	return c.authorizeNow(access.NeedOf(access.Write, stream))
+	return c.authorizeNow(access.NeedOf(action, stream))
 }
 
 // authorizeUser returns nil when the caller is a user, who may do this to themselves, or an administrator.

@@ -12,6 +12,7 @@ import (
 	"github.com/EventStore/EventStore-Client-Go/v4/protos/persistent"
 	"github.com/EventStore/EventStore-Client-Go/v4/protos/shared"
 	"github.com/EventStore/EventStore-Client-Go/v4/protos/streams"
+	"github.com/google/uuid"
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/health/grpc_health_v1"
@@ -19,7 +20,10 @@ import (
 	"google.golang.org/grpc/status"
 	"google.golang.org/protobuf/encoding/protowire"
 	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/types/known/structpb"
 
+	"reckon/eventstore/node/eventlog"
+	"reckon/eventstore/node/protos/streamsv2"
 	"reckon/test/wait"
 )
 
@@ -349,4 +353,145 @@ func TestReflection(t *testing.T) {
 	if n := len(answer.GetListServicesResponse().GetService()); n != len(r.server.GetServiceInfo()) {
 		t.Errorf("%d services", n)
 	}
+}
+
+// record is a record of an append to several streams.
+func record(stream, data string) *streamsv2.AppendRecord {
+	return &streamsv2.AppendRecord{
+		RecordId: proto.String(uuid.NewString()), Stream: &stream, Data: []byte(data), Properties: map[string]*structpb.Value{"a": structpb.NewStringValue("<b>")},
+		Schema: &streamsv2.SchemaInfo{Format: streamsv2.SchemaFormat_SCHEMA_FORMAT_JSON, Name: "noted"},
+	}
+}
+
+func stateCheck(stream string, expected int64) *streamsv2.ConsistencyCheck {
+	return &streamsv2.ConsistencyCheck{Type: &streamsv2.ConsistencyCheck_StreamState{StreamState: &streamsv2.ConsistencyCheck_StreamStateCheck{Stream: stream, ExpectedState: expected}}}
+}
+
+func session(ctx context.Context, client streamsv2.StreamsServiceClient, requests ...*streamsv2.AppendRequest) (*streamsv2.AppendSessionResponse, error) {
+	call, err := client.AppendSession(ctx)
+	if err != nil {
+		return nil, err
+	}
+	for _, r := range requests {
+		_ = call.Send(r) // the answer says what went wrong
+	}
+	return call.CloseAndRecv()
+}
+
+// detailOf checks an error's code, and returns its detail as text.
+func detailOf(t testing.TB, err error, want codes.Code) string {
+	t.Helper()
+	if status.Code(err) != want {
+		t.Errorf("got %v, want %v", err, want)
+	}
+	for _, detail := range status.Convert(err).Details() {
+		return strings.ReplaceAll(fmt.Sprint(detail), "  ", " ") // the library varies the spaces
+	}
+	return ""
+}
+
+// An append to several streams is one for all who read, and says which stream is not as it expects.
+func TestAppendSession(t *testing.T) {
+	t.Parallel()
+	r := start(t)
+	client := streamsv2.NewStreamsServiceClient(dialInsecure(t, r.listener.Addr().String()))
+	revision := func(n int64) *int64 { return &n }
+	answer, err := session(testCtx(t), client,
+		&streamsv2.AppendRequest{Stream: "a", Records: []*streamsv2.AppendRecord{record("", "a0"), record("", "a1")}, ExpectedRevision: revision(-1)},
+		&streamsv2.AppendRequest{Stream: "b", Records: []*streamsv2.AppendRecord{record("", "b0")}})
+	if err != nil || answer.GetPosition() != 4 || len(answer.GetOutput()) != 2 || answer.GetOutput()[0].GetStreamRevision() != 1 || answer.GetOutput()[1].GetStream() != "b" {
+		t.Fatal(answer, err)
+	}
+	read, err := r.client.ReadStream(testCtx(t), "a", esdb.ReadStreamOptions{From: esdb.Start{}}, 10)
+	events := drain(t, read, err)
+	if len(events) != 2 || string(events[1].Event.Data) != "a1" || string(events[1].Event.UserMetadata) != `{"a":"<b>"}` || events[1].Event.EventType != "noted" || events[1].Event.ContentType != "application/json" {
+		t.Errorf("%+v", events[len(events)-1].Event)
+	}
+	one := func(stream string, expected *int64) *streamsv2.AppendRequest {
+		return &streamsv2.AppendRequest{Stream: stream, Records: []*streamsv2.AppendRecord{record("", "x")}, ExpectedRevision: expected}
+	}
+	_, err = session(testCtx(t), client, one("c", nil), one("a", revision(7)))
+	if got := detailOf(t, err, codes.FailedPrecondition); got != `stream:"a" expected_revision:7 actual_revision:1` {
+		t.Error(got)
+	}
+	_, err = session(testCtx(t), client, one("c", nil), one("c", nil))
+	if got := detailOf(t, err, codes.Aborted); got != `stream:"c"` {
+		t.Error(got)
+	}
+	_, err = session(testCtx(t), client)
+	detailOf(t, err, codes.FailedPrecondition)
+	_, err = session(testCtx(t), client, &streamsv2.AppendRequest{Stream: "c"})
+	detailOf(t, err, codes.InvalidArgument)
+	_, err = session(testCtx(t), client, one("c", revision(-3)))
+	detailOf(t, err, codes.InvalidArgument)
+	large := one("c", nil)
+	large.Records[0].Data = make([]byte, eventlog.MaxAppendBytes)
+	_, err = session(testCtx(t), client, one("d", nil), large)
+	if got := detailOf(t, err, codes.InvalidArgument); !strings.HasPrefix(got, `stream:"c" record_id:"`) {
+		t.Error(got)
+	}
+	large.Records[0].Data = large.Records[0].Data[:eventlog.MaxAppendBytes/2]
+	_, err = session(testCtx(t), client, large, &streamsv2.AppendRequest{Stream: "d", Records: []*streamsv2.AppendRecord{large.Records[0], record("", "x")}})
+	if got := detailOf(t, err, codes.Aborted); !strings.Contains(got, "max_size:1048576") {
+		t.Error(got)
+	}
+	if _, err := r.client.TombstoneStream(testCtx(t), "gone", esdb.TombstoneStreamOptions{ExpectedRevision: esdb.Any{}}); err != nil {
+		t.Fatal(err)
+	}
+	_, err = session(testCtx(t), client, one("gone", nil))
+	if got := detailOf(t, err, codes.FailedPrecondition); got != `stream:"gone"` {
+		t.Error(got)
+	}
+	for _, stream := range []string{"c", "d"} { // of what was refused, nothing was written
+		if read, err := r.client.ReadStream(testCtx(t), stream, esdb.ReadStreamOptions{From: esdb.Start{}}, 1); err == nil {
+			_, err = read.Recv()
+			wantCode(t, stream, err, esdb.ErrorCodeResourceNotFound)
+		}
+	}
+	awaitRoom(t, r.memory)
+}
+
+func TestAppendRecords(t *testing.T) {
+	t.Parallel()
+	r := start(t)
+	client := streamsv2.NewStreamsServiceClient(dialInsecure(t, r.listener.Addr().String()))
+	binary := record("b", "b0")
+	binary.Schema.Format, binary.Schema.Id = streamsv2.SchemaFormat_SCHEMA_FORMAT_PROTOBUF, proto.String("v1")
+	request := &streamsv2.AppendRecordsRequest{
+		Records: []*streamsv2.AppendRecord{record("a", "a0"), binary, record("a", "a1")},
+		Checks:  []*streamsv2.ConsistencyCheck{stateCheck("a", -1), stateCheck("other", -1)},
+	}
+	for range 2 { // the second is a repetition
+		answer, err := client.AppendRecords(testCtx(t), request)
+		if err != nil || answer.GetPosition() != 4 || len(answer.GetRevisions()) != 2 || answer.GetRevisions()[0].GetRevision() != 1 {
+			t.Fatal(answer, err)
+		}
+	}
+	read, err := r.client.ReadStream(testCtx(t), "b", esdb.ReadStreamOptions{From: esdb.Start{}}, 10)
+	if events := drain(t, read, err); len(events) != 1 || string(events[0].Event.UserMetadata) != `{"$schema.format":"Protobuf","$schema.id":"v1","a":"<b>"}` || events[0].Event.ContentType != "application/octet-stream" {
+		t.Errorf("%+v", events)
+	}
+	_, err = client.AppendRecords(testCtx(t), &streamsv2.AppendRecordsRequest{
+		Records: []*streamsv2.AppendRecord{record("c", "x")}, Checks: []*streamsv2.ConsistencyCheck{stateCheck("b", 0), stateCheck("a", 0), stateCheck("c", -4)},
+	})
+	detail := detailOf(t, err, codes.FailedPrecondition)
+	for _, want := range []string{`stream:"a"`, `actual_state:1`, `check_index:2`, `stream:"c"`} {
+		if !strings.Contains(detail, want) {
+			t.Errorf("%s lacks %s", detail, want)
+		}
+	}
+	// the names of all streams that are not as expected may be more than an answer can say
+	long := &streamsv2.AppendRecordsRequest{Records: []*streamsv2.AppendRecord{record("c", "x")}}
+	for i := range 100 {
+		long.Checks = append(long.Checks, stateCheck(fmt.Sprint(i, strings.Repeat("é", 2000)), -4))
+	}
+	_, err = client.AppendRecords(testCtx(t), long)
+	if detail := detailOf(t, err, codes.FailedPrecondition); !strings.Contains(detail, "check_index") && !strings.Contains(detail, "0é") {
+		t.Error(detail)
+	}
+	_, err = client.AppendRecords(testCtx(t), &streamsv2.AppendRecordsRequest{})
+	detailOf(t, err, codes.InvalidArgument)
+	_, err = client.AppendRecords(testCtx(t), &streamsv2.AppendRecordsRequest{Records: []*streamsv2.AppendRecord{record("c", "x")}, Checks: []*streamsv2.ConsistencyCheck{{}}})
+	detailOf(t, err, codes.InvalidArgument)
+	awaitRoom(t, r.memory)
 }

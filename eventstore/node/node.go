@@ -22,6 +22,7 @@ import (
 	"reckon/eventstore/node/eventlog"
 	"reckon/eventstore/node/protos/monitoring"
 	"reckon/eventstore/node/protos/operations"
+	"reckon/eventstore/node/protos/streamsv2"
 	"reckon/eventstore/node/protos/users"
 	"reckon/internal/openfiles"
 )
@@ -136,10 +137,11 @@ func (n *Node) open(c Config) error {
 	subscriptions := newQuota(maxSubscriptions, maxSubscriptionsPerConnection, errTooManySubscriptions)
 	n.groups = newGroupsService(n.log, n.closing, n.memory, n.logger)
 	n.users = newUsersService(n.log, n.memory, c.Clock)
-	watchers := newQuota(maxStatsCalls, maxStatsCallsPerConnection, errTooManySubscriptions)
+	watchers := newQuota(maxStatsCalls, maxStatsCallsPerConnection, errTooManyWatchers)
 	services := func(advertise net.Addr) func(registrar) {
 		return func(to registrar) {
 			streams.RegisterStreamsServer(to, &streamsService{log: n.log, closing: n.closing, memory: n.memory, subscriptions: subscriptions, logger: n.logger})
+			streamsv2.RegisterStreamsServiceServer(to, &severalService{log: n.log, memory: n.memory})
 			serverfeatures.RegisterServerFeaturesServer(to, &featuresService{})
 			gossip.RegisterGossipServer(to, &gossipService{instance: n.log.ID(), advertise: c.advertised(advertise)})
 			to.RegisterService(groupsServiceDesc(), n.groups)

@@ -40,6 +40,7 @@ import (
 	"reckon/eventstore/node/eventlog"
 	"reckon/eventstore/node/protos/monitoring"
 	"reckon/eventstore/node/protos/operations"
+	"reckon/eventstore/node/protos/streamsv2"
 	"reckon/eventstore/node/protos/users"
 	"reckon/internal/passwords"
 )
@@ -281,6 +282,15 @@ var rpcs = map[string]call{
 	reflectionv1.ServerReflection_ServerReflectionInfo_FullMethodName:      reflectionCall(reflectionv1.ServerReflection_ServerReflectionInfo_FullMethodName),
 	reflectionv1alpha.ServerReflection_ServerReflectionInfo_FullMethodName: reflectionCall(reflectionv1alpha.ServerReflection_ServerReflectionInfo_FullMethodName),
 
+	streamsv2.StreamsService_AppendSession_FullMethodName: func(ctx context.Context, conn *grpc.ClientConn, stream string) error {
+		_, err := session(ctx, streamsv2.NewStreamsServiceClient(conn), &streamsv2.AppendRequest{Stream: "other", Records: []*streamsv2.AppendRecord{record("", "x")}}, &streamsv2.AppendRequest{Stream: stream, Records: []*streamsv2.AppendRecord{record("", "x")}})
+		return err
+	},
+	streamsv2.StreamsService_AppendRecords_FullMethodName: func(ctx context.Context, conn *grpc.ClientConn, stream string) error {
+		_, err := streamsv2.NewStreamsServiceClient(conn).AppendRecords(ctx, &streamsv2.AppendRecordsRequest{Records: []*streamsv2.AppendRecord{record("other", "x"), record(stream, "x")}})
+		return err
+	},
+
 	truncateParkedFullMethod: func(ctx context.Context, conn *grpc.ClientConn, _ string) error {
 		return conn.Invoke(ctx, truncateParkedFullMethod, &persistent.ReplayParkedReq{}, &persistent.ReplayParkedResp{})
 	},
@@ -480,7 +490,7 @@ func TestAccessTable(t *testing.T) {
 			if want && (eventlog.IsMetaStream(row.stream) || access.IsSecret(row.stream) || row.stream == access.SettingsStream) {
 				continue // it would change who may
 			}
-			for _, method := range []string{streams.Streams_Append_FullMethodName, streams.Streams_BatchAppend_FullMethodName} {
+			for _, method := range []string{streams.Streams_Append_FullMethodName, streams.Streams_BatchAppend_FullMethodName, streamsv2.StreamsService_AppendSession_FullMethodName, streamsv2.StreamsService_AppendRecords_FullMethodName} {
 				err := rpcs[method](as(t, who), s.conn, row.stream)
 				if mayCall(err) != want || !want && status.Code(err) != codes.PermissionDenied {
 					t.Errorf("%s to %q by %q: %v, want %v", method, row.stream, who, err, want)
@@ -529,6 +539,21 @@ func TestAccessTable(t *testing.T) {
 		try(method, method, "nosuch", admins)
 	}
 	try("a new password", users.Users_ChangePassword_FullMethodName, ordinary, "ann admin")
+}
+
+// TestCheckedStreamsAreRead: whether a stream that is not written has events is told to its readers only.
+func TestCheckedStreamsAreRead(t *testing.T) {
+	t.Parallel()
+	s := startSecured(t)
+	s.acl(t, "closed", `{"$r":"$admins"}`)
+	for who, want := range map[string]codes.Code{ordinary: codes.PermissionDenied, admin: codes.OK} {
+		_, err := streamsv2.NewStreamsServiceClient(s.conn).AppendRecords(as(t, who), &streamsv2.AppendRecordsRequest{
+			Records: []*streamsv2.AppendRecord{record("plain", "x")}, Checks: []*streamsv2.ConsistencyCheck{stateCheck("closed", -1)},
+		})
+		if status.Code(err) != want {
+			t.Errorf("%s: %v", who, err)
+		}
+	}
 }
 
 // TestDeniedSaysSo: clients translate the trailer.
