@@ -202,7 +202,7 @@ document.addEventListener("submit", (event) => {
     if (target !== list && !target.matches(".cell")) return;
     equip();
     keep();
-    if (target !== list) $(".tool", event.target.closest(".cell") ?? list)?.focus(); // of the cell that was evaluated in its place
+    if (target !== list && document.activeElement === document.body) $(".tool", event.target.closest(".cell") ?? list)?.focus(); // the focus was in the cell that was replaced
   });
   field.addEventListener("input", () => kept.write("draft", field.value));
   $("#clear")?.addEventListener("click", () => {
