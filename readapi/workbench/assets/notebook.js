@@ -99,9 +99,10 @@ document.addEventListener("submit", (event) => {
     try { return JSON.parse(kept.read(place()) || "{}"); } catch { return {}; }
   }
 
-  /** Shows the kept cells in their order. Of a run that the service shows too its cell is taken, and what the service shows besides is newer or older. */
+  /** Shows the kept cells in their order; of a session those that the service shows. What the service shows besides is newer or older. */
   function restore() {
     const was = remember(), shown = new Map(all().map((cell) => [cell.dataset.run, cell]));
+    if (place() !== "cells:") was.cells = was.cells?.filter((cell) => shown.has(cell.run));
     deleted = was.deleted ?? [];
     for (const run of deleted) shown.get(run)?.remove();
     const oldest = Math.min(...(was.cells ?? []).map((cell) => Number(cell.run ?? Infinity)));
@@ -201,7 +202,7 @@ document.addEventListener("submit", (event) => {
     if (target !== list && !target.matches(".cell")) return;
     equip();
     keep();
-    if (target !== list) $(".tool", event.target.closest(".cell") ?? list)?.focus(); // of the cell that was evaluated in its place
+    if (target !== list && document.activeElement === document.body) $(".tool", event.target.closest(".cell") ?? list)?.focus(); // the focus was in the cell that was replaced
   });
   field.addEventListener("input", () => kept.write("draft", field.value));
   $("#clear")?.addEventListener("click", () => {
