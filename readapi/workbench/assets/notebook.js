@@ -72,6 +72,7 @@ document.addEventListener("submit", (event) => {
   /** The markup of a cell as it is kept: without what belongs to the moment. */
   function markupOf(cell) {
     const copy = cell.cloneNode(true);
+    copy.classList.remove("htmx-added");
     for (const passing of $$(".tools, .edit, .undo", copy)) passing.remove();
     for (const said of $$("output.receipt, .actions [role=status]", copy)) said.replaceChildren();
     for (const box of $$(".in [hidden]", copy)) box.hidden = false;
@@ -116,6 +117,7 @@ document.addEventListener("submit", (event) => {
     }
     const known = new Set((was.cells ?? []).map((cell) => cell.run));
     list.append(...newer.filter((cell) => !known.has(cell.dataset.run)));
+    begin(list);
     equip();
   }
 
@@ -197,12 +199,15 @@ document.addEventListener("submit", (event) => {
     }
   }
 
-  document.addEventListener("htmx:afterSettle", (event) => {
-    const target = event.detail.target;
-    if (target !== list && !target.matches(".cell")) return;
+  const ofCells = (target) => target === list || target.matches(".cell");
+  document.addEventListener("htmx:afterSwap", (event) => { // not when it has settled: the page may be left before
+    if (!ofCells(event.detail.target)) return;
     equip();
     keep();
-    if (target !== list && document.activeElement === document.body) $(".tool", event.target.closest(".cell") ?? list)?.focus(); // the focus was in the cell that was replaced
+  });
+  document.addEventListener("htmx:afterSettle", (event) => {
+    const target = event.detail.target;
+    if (ofCells(target) && target !== list && document.activeElement === document.body) $(".tool", event.target.closest(".cell") ?? list)?.focus(); // the focus was in the cell that was replaced
   });
   field.addEventListener("input", () => kept.write("draft", field.value));
   $("#clear")?.addEventListener("click", () => {
