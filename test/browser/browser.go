@@ -204,17 +204,20 @@ func (b *Tab) Has(selector, text string) {
 	b.Until(query(selector) + "?.innerText.includes(" + quoted(text) + ")")
 }
 
-// Click clicks the first element of a selector, once it can be seen. Where it lies does not matter: a page may be moving.
+// loaded is when the scripts of a page answer clicks and keys.
+const loaded = `document.readyState === "complete" && `
+
+// Click clicks the first element of a selector, once it can be seen and the page is loaded. Where it lies does not matter: a page may be moving.
 func (b *Tab) Click(selector string) {
 	b.t.Helper()
-	b.Until(query(selector) + "?.checkVisibility()")
+	b.Until(loaded + query(selector) + "?.checkVisibility()")
 	b.Eval("(" + query(selector) + `.click(), "")`)
 }
 
 // Type focuses an element, empties it and presses the keys of a text.
 func (b *Tab) Type(selector, keys string) {
 	b.t.Helper()
-	b.Until(query(selector))
+	b.Until(loaded + query(selector))
 	b.Eval(`(e => { e.focus(); e.select(); return "" })(` + query(selector) + ")")
 	b.Press(keys)
 }
@@ -228,7 +231,7 @@ func (b *Tab) Press(keys string, held ...chromedp.KeyOption) {
 // Fill gives a field a text, as pasting does.
 func (b *Tab) Fill(selector, text string) {
 	b.t.Helper()
-	b.Until(query(selector))
+	b.Until(loaded + query(selector))
 	b.Eval(`((e, text) => { e.focus(); e.value = text; e.dispatchEvent(new Event("input", { bubbles: true })); e.dispatchEvent(new Event("change", { bubbles: true })); return "" })(` + query(selector) + "," + quoted(text) + ")")
 }
 
