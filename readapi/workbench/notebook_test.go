@@ -218,9 +218,7 @@ func TestCellsAreKeptInTheBrowser(t *testing.T) {
 	// What another account has left is not there for the next.
 	b.Eval(`(localStorage.setItem("reckon-notebook:somebody:draft", "x"), "")`)
 	signIn(t, b, s)
-	if left := b.Eval(`localStorage.getItem("reckon-notebook:somebody:draft")`); left != "null" {
-		t.Error(left)
-	}
+	b.Until(`localStorage.getItem("reckon-notebook:somebody:draft") === null`)
 	// In a session the service has the cells, and the browser what was deleted of them.
 	b.Click("details.options summary")
 	b.Fill("#session", "kept")
