@@ -147,6 +147,13 @@ func (b *Tab) Go(address string) {
 	b.Until(`document.readyState === "complete"`)
 }
 
+// Back goes to the page before and waits until it is loaded.
+func (b *Tab) Back() {
+	b.t.Helper()
+	do(b, chromedp.NavigateBack())
+	b.Until(`document.readyState === "complete"`)
+}
+
 // Show sets the size of the window in CSS pixels, and the colour scheme that its reader prefers: light or dark. It returns once the page, which a
 // click may have begun to load, is loaded and laid out in that size.
 func (b *Tab) Show(width, height int64, scheme string) {
