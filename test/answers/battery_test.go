@@ -241,7 +241,7 @@ const tableHead = "| | questions | verified | supported | no verdict | unanswere
 func TestIntegrals(t *testing.T) {
 	t.Parallel()
 	all := integrals(t)
-	all = all[:min(len(all), sweep.Size(t, "RECKON_INTEGRALS", 30, 316))]
+	all = all[:min(len(all), sweep.Size(t, "RECKON_INTEGRALS", 15, 316))]
 	h := open(t, portfolio.Default)
 	questions := make([]string, len(all))
 	for i, one := range all {

@@ -280,7 +280,7 @@ func (c *caller) round(t *testing.T) {
 // which the witness has cosigned, and the audit is clean.
 func TestChaos(t *testing.T) {
 	t.Parallel()
-	incidents, clients := sweep.Size(t, "RECKON_CHAOS_INCIDENTS", 8, 24), sweep.Size(t, "RECKON_CHAOS_CLIENTS", 2, 6)
+	incidents, clients := sweep.Size(t, "RECKON_CHAOS_INCIDENTS", 5, 24), sweep.Size(t, "RECKON_CHAOS_CLIENTS", 2, 6)
 	c, people := startChaos(t, clients)
 	c.longest = sweep.Size(t, "RECKON_CHAOS_OUTAGE_MS", 1500, 12000) // longer than a lease and than a call to a database
 	var calling sync.WaitGroup

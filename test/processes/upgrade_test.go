@@ -65,7 +65,7 @@ func nextBinary(t *testing.T) string {
 func TestUpgradeUnderLoad(t *testing.T) {
 	t.Parallel()
 	next := nextBinary(t)
-	past := sweep.Size(t, "RECKON_UPGRADE_RUNS", 500, 8000) // runs in the log before: the new version takes a while to be built
+	past := sweep.Size(t, "RECKON_UPGRADE_RUNS", 200, 8000) // runs in the log before: the new version takes a while to be built
 	in := installOn(t, plans, pgtest.Database(t), func(log string) { writeUpgradeLog(t, log, int64(past)) })
 	in.shared = append(in.shared, "--unready-grace", unreadyGrace.String())
 	oldProjector := in.headless("project,react")

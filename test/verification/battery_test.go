@@ -67,7 +67,7 @@ func part(t testing.TB, battery func() ([]Pair, error)) []Pair {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return Every(sweep.Size(t, "RECKON_BATTERY_EVERY", 20, 1), pairs)
+	return Every(sweep.Size(t, "RECKON_BATTERY_EVERY", 30, 1), pairs)
 }
 
 // outcomes checks every pair, a few at a time; the order is the pairs'.

@@ -70,7 +70,7 @@ func generate(t testing.TB, seed int64, count int) []Generated {
 // Pairs of a seed: no right answer is refuted, no wrong one verified.
 func TestGenerated(t *testing.T) {
 	t.Parallel()
-	report(t, checkGenerated(t, checkertest.Start(t, checker.Options{Idle: 1}), generate(t, *generatedSeed, sweep.Size(t, "RECKON_PAIRS", 150, 3000))))
+	report(t, checkGenerated(t, checkertest.Start(t, checker.Options{Idle: 1}), generate(t, *generatedSeed, sweep.Size(t, "RECKON_PAIRS", 80, 3000))))
 }
 
 // Checked is a pair with its outcome and the checker's processor time.

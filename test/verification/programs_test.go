@@ -39,7 +39,7 @@ func TestProgramsAgainstEngine(t *testing.T) {
 	e := enginetest.Start(t, engine.Options{})
 	c := checkertest.Start(t, checker.Options{Idle: 1})
 	verified, changed := 0, 0
-	for i := range sweep.Size(t, "RECKON_PROGRAMS", 80, 4000) {
+	for i := range sweep.Size(t, "RECKON_PROGRAMS", 40, 4000) {
 		chance := rand.New(rand.NewPCG(38, uint64(i)))
 		program := Program(chance)
 		answered, err := e.Evaluate(t.Context(), engine.Request{Code: program, Account: "battery", Budget: 3 * time.Second, QueueWait: time.Hour})

@@ -11,6 +11,7 @@ import (
 
 	"reckon/domain/expression"
 	"reckon/runners/engine/enginetest"
+	"reckon/test/sweep"
 )
 
 // words are the names that may be written to FriCAS beside vv0 and digits: those of the table and of the question.
@@ -131,11 +132,12 @@ func TestEscapes(t *testing.T) {
 	if err := os.WriteFile(secret, []byte(said), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	for _, text := range []string{
+	attacks := []string{
 		`)system cat ` + secret, `)read ` + secret, `)lisp (si::system 1)`, `systemCommand('x)`, `1) ; )system touch ` + file + ` ; (1`, `1)::InputForm -- )quit`, `1)::InputForm ++ (1`,
 		`OPEN('` + file + `)$Lisp`, `PROBE_-FILE(_/etc_/passwd)$Lisp`, `GETPID()$Lisp`, `SYSTEM(1)$Lisp`, `RUN_-PROGRAM('id,[])$Lisp`, `readFile(1)`, `interpret(parse('x))`, `EVAL(['QUIT])$Lisp`, `QUIT()$Lisp`, `draw(x,x=0..1)`,
 		`reopen(1)$TextFile`, `obey('x)$Lisp`, `boot(1)`, `eval('x)$Lisp`, `[)system id]`, `_` + "\t", `1` + "\n" + `)system touch ` + file, `"` + secret + `"`,
-	} {
+	}
+	for _, text := range attacks[:sweep.Size(t, "RECKON_FRICAS_ATTACKS", 9, len(attacks))] {
 		printed, err := e.evaluate(t.Context(), text, patient)
 		if strings.Contains(printed, said) {
 			t.Errorf("%s: the file is read: %q", text, printed)
