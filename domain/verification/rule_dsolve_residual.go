@@ -12,12 +12,15 @@ func dsolveResidual() Rule {
 		Declaration: Declaration{
 			Slug:  "dsolve_residual",
 			Heads: []string{"DSolve", "DSolveValue"},
-			Shows: "The functions, with any constants, satisfy the equations and the initial conditions, and the constants, whatever they are called, are independent " +
-				"and as many as the orders less the conditions: no solution is missing where they enter in the first degree, or where one of a linear equation reaches every value; where one enters a nonlinear equation of first order " +
-				"through rational or exponential functions, none but singular ones and constant limits of the answer; of a polynomial equation of first order and higher degree, none but singular ones, by elimination of the constant. Initial values leave one solution, by bounded derivatives of the right side and a factor of the highest " +
-				"derivative that does not vanish. The functions do not jump but where the equations are singular. A linear equation of second order with constant coefficients between two " +
-				"places has one solution by the determinant of its conditions; an answer in amplitude and phase, C[1] Cos[x + C[2]], has every real solution, and the residual says so; of a transport equation with constant coefficients the answer is the general solution. Refuted too where " +
-				"another real branch passes through a point. The variable is real, parameters are complex.",
+			Shows: "The functions, with any constants, satisfy the equations and the initial conditions, and the constants, whatever their names, are independent and as " +
+				"many as the orders less the conditions. No solution is missing where the constants enter in the first degree, or where one constant of a linear " +
+				"equation reaches every value. None but singular solutions and constant limits of the answer are missing where one constant enters a nonlinear equation " +
+				"of first order through rational or exponential functions; none but singular ones of a polynomial equation of first order and higher degree, by " +
+				"elimination of the constant. Initial values leave one solution, by bounded derivatives of the right side and a factor of the highest derivative that " +
+				"does not vanish. The functions do not jump except where the equations are singular. A linear equation of second order with constant coefficients " +
+				"between two places has one solution by the determinant of its conditions. An answer in amplitude and phase, C[1] Cos[x + C[2]], has every real " +
+				"solution, and the residual says so. The answer to a transport equation with constant coefficients is the general solution. Refuted too where another " +
+				"real branch passes through a point. The variable is real, parameters are complex.",
 			Silent: "Singular solutions of nonlinear equations; whether nonlinear equations of higher order, other boundary problems and other partial equations have further solutions: then nothing is verified.",
 			Examples: []Example{
 				{"DSolve[y''[x] + y[x] == 0, y[x], x]", "{{y[x] -> C[1] Cos[x] + C[2] Sin[x]}}"},
