@@ -37,8 +37,8 @@ func rsolveSampled() Rule {
 		Declaration: Declaration{
 			Slug:   "rsolve_sampled",
 			Heads:  []string{"RSolve", "RSolveValue"},
-			Shows:  "The sequence fails the recurrence or an initial condition at some of the indices tried, or a general solution has too few constants.",
-			Silent: "That the recurrence holds at every index.",
+			Shows:  "The sequence fails the recurrence or an initial condition at a sampled index, or a general solution has too few constants.",
+			Silent: "Whether the recurrence holds at every index.",
 			Examples: []Example{
 				{"RSolve[{a[n + 1] == a[n]/3., a[0] == 1}, a[n], n]", "{{a[n] -> 0.333333^n}}"},
 				{"RSolve[{a[n + 1] == 2 a[n], a[0] == 1}, a[n], n]", "{{a[n] -> 2^(n + 1)}}"},
@@ -54,9 +54,10 @@ func rsolveIdentity() ProofRule {
 	return ProofRule{Declaration{
 		Slug:  "rsolve_identity",
 		Heads: []string{"RSolve", "RSolveValue"},
-		Shows: "The sequence satisfies the recurrence, as an identity in the index by a normal form, and every initial value; it is the only one: the recurrence gives the highest shift by lower ones, and as many values as its order, one after the other, are given, " +
-			"from which on the formula has a value; or all of them: the recurrence is linear, and the answer is of first degree in as many independent constants as its order.",
-		Silent: "Values before the first one given; general solutions at indices at which the factor of the highest shift vanishes.",
+		Shows: "The sequence satisfies the recurrence, as an identity in the index by a normal form, and every initial value. It is the only one: the recurrence gives " +
+			"the highest shift by lower ones, and the question gives as many consecutive values as its order, from which on the formula has a value. Or it has all " +
+			"solutions: the recurrence is linear, and the answer is of first degree in as many independent constants as its order.",
+		Silent: "Values before the first given one; general solutions at indices at which the factor of the highest shift vanishes.",
 		Examples: []Example{
 			{"RSolve[{a[n + 1] == 2 a[n], a[0] == 1}, a[n], n]", "{{a[n] -> 2^n}}"},
 			{"RSolve[a[n + 2] == a[n + 1] + a[n], a[n], n]", "{{a[n] -> C[1] Fibonacci[n] + C[2] LucasL[n]}}"},

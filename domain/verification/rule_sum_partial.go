@@ -12,9 +12,10 @@ func sumPartial() Rule {
 		Declaration: Declaration{
 			Slug:  "sum_partial",
 			Heads: []string{"Sum"},
-			Shows: "The closed form of a sum of powers, or the terms added up one by one (symbolic ends get small integers), with a tail that is enclosed by zeta functions, " +
-				"incomplete Gamma functions and a bounded remainder, come to another value; or the series is proved to diverge and the answer is finite or the other infinity, or the other way round.",
-			Silent: "That the closed form holds for all ends.",
+			Shows: "The closed form of a sum of powers, or the terms added up one by one (symbolic ends get small integers), with a tail that is enclosed by zeta " +
+				"functions, incomplete Gamma functions and a bounded remainder, come to another value. Or the series diverges while the answer is finite or the other " +
+				"infinity, or the other way round.",
+			Silent: "Whether the closed form holds for all ends.",
 			Examples: []Example{
 				{"Sum[Binomial[n, k], {k, 0, n}]", "2^n"},
 				{"Sum[1/k^2, {k, 1, Infinity}]", "Pi^2/8"},
@@ -32,7 +33,7 @@ func nsumTruncation() Rule {
 		Declaration: Declaration{
 			Slug:   "nsum_truncation",
 			Heads:  []string{"NSum", "Sum"},
-			Shows:  "The terms added up and an enclosed tail come to a value that is off by more than 10^-8 of its size, or the series is proved to diverge.",
+			Shows:  "The terms added up and an enclosed tail come to a value that is off by more than 10^-8 of its size, or the series diverges.",
 			Silent: "The last digits of the answer.",
 			Examples: []Example{
 				{"NSum[1/k^2, {k, 1, Infinity}]", "1.64493"},
@@ -52,7 +53,7 @@ func productPartial() Rule {
 			Slug:   "product_partial",
 			Heads:  []string{"Product", "NProduct"},
 			Shows:  "The factors multiplied one by one, and the enclosed tail of their logarithms, come to another value: 0 or an infinity where the logarithms add up to one.",
-			Silent: "That the closed form holds for all ends.",
+			Silent: "Whether the closed form holds for all ends.",
 			Examples: []Example{
 				{"Product[Exp[1/k^2], {k, 1, Infinity}]", "Exp[Pi^2/6]"},
 				{"Product[1 - 1/k^2, {k, 2, Infinity}]", "1"},
@@ -130,9 +131,10 @@ func sumCertificate() ProofRule {
 // nsumEnclosure: the digits of a numerical sum, by an enclosure.
 func nsumEnclosure() ProofRule {
 	return ProofRule{Declaration{
-		Slug:   "nsum_enclosure",
-		Heads:  []string{"NSum", "Sum"},
-		Shows:  "Every digit that machine numbers hold, up to four units of the 53rd bit, or that was asked for, up to half a unit of the last, is right: the terms added up and a tail with a proved bound enclose the sum that closely.",
+		Slug:  "nsum_enclosure",
+		Heads: []string{"NSum", "Sum"},
+		Shows: "Every digit of a machine number is right, up to four units of the 53rd bit, or every requested digit, up to half a unit of the last: the terms added up " +
+			"and a tail with a proved bound enclose the sum that closely.",
 		Silent: "Sums with parameters.",
 		Examples: []Example{
 			{"NSum[1/k^2, {k, 1, Infinity}]", "1.6449340668482264"},
@@ -146,8 +148,10 @@ func productCertificate() ProofRule {
 	return ProofRule{Declaration{
 		Slug:  "product_certificate",
 		Heads: []string{"Product", "NProduct"},
-		Shows: "The closed form grows by the factor at every index, as an identity by a normal form, and is the first factor at the first index; or the factors, multiplied and with a tail that has a proved bound, " +
-			"enclose the product to every digit that machine numbers hold, or that was asked for. To Infinity: the factor is a quotient of polynomials of the same degree, and as many values of the Gamma function give a value that equals the answer, exactly or by enclosures that agree to 60 digits.",
+		Shows: "The closed form grows by the factor at every index, as an identity by a normal form, and is the first factor at the first index. Or the product of the " +
+			"factors and of a tail with a proved bound encloses the answer to every digit of a machine number, or to every requested digit. To Infinity: the factor " +
+			"is a quotient of polynomials of the same degree, and as many values of the Gamma function give a value that equals the answer, exactly or by enclosures " +
+			"that agree to 60 digits.",
 		Silent: "Infinite products of other factors in closed form.",
 		Examples: []Example{
 			{"Product[k, {k, 1, n}]", "n!"},
