@@ -21,7 +21,8 @@ func dsolveResidual() Rule {
 				"between two places has one solution by the determinant of its conditions. An answer in amplitude and phase, C[1] Cos[x + C[2]], has every real " +
 				"solution, and the residual says so. The answer to a transport equation with constant coefficients is the general solution. Refuted too where another " +
 				"real branch passes through a point. The variable is real, parameters are complex.",
-			Silent: "Singular solutions of nonlinear equations; whether nonlinear equations of higher order, other boundary problems and other partial equations have further solutions: then nothing is verified.",
+			Silent: "Singular solutions of nonlinear equations. Nothing is verified of nonlinear equations of higher order, of other boundary problems and of other partial " +
+				"equations, which may have further solutions.",
 			Examples: []Example{
 				{"DSolve[y''[x] + y[x] == 0, y[x], x]", "{{y[x] -> C[1] Cos[x] + C[2] Sin[x]}}"},
 				{"DSolve[y''[x] + y[x] == 0, y[x], x]", "{{y[x] -> C[1] Cos[x]}}"},

@@ -8,9 +8,9 @@ func reduceSampled() Rule {
 		Declaration: Declaration{
 			Slug:  "reduce_sampled",
 			Heads: []string{"Reduce", "Resolve"},
-			Shows: "At some point the input is true and the answer false, or the other way round. Conditions on one number are compared in every cell between the zeros of " +
-				"the compared functions and at each zero, answers that list solutions with all solutions, others along lines; statements with ForAll or Exists over one " +
-				"number at values of the other symbols in every cell of their projection.",
+			Shows: "At some point the input is true and the answer false, or the other way round. The checker compares conditions on one number in every cell between the " +
+				"zeros of the compared functions and at each zero, answers that list solutions with all solutions, and other conditions along lines. Statements with " +
+				"ForAll or Exists over one number are compared at values of the other symbols in every cell of their projection.",
 			Silent: "Whether there is such a point elsewhere. Answers with an irrational end get no support where the statement cannot be evaluated there.",
 			Examples: []Example{
 				{"Reduce[x^2 > 4, x]", "x > 2"},
