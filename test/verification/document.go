@@ -107,12 +107,14 @@ func Document(rules []verification.Rule, shown []Shown) string {
 	return b.String()
 }
 
-// section writes what a rule shows, what it leaves open, and its examples.
+// section writes what a rule shows, what it leaves open, and its first example of each verdict.
 func section(b *strings.Builder, d verification.Declaration, kind string, shown []Shown) {
 	fmt.Fprintf(b, "\n## %s\n\n%s.\n\n**Shows.** %s\n\n**Leaves open.** %s\n\n", d.Slug, kind, d.Shows, d.Silent)
 	b.WriteString("| input | answer | outcome | residual |\n|---|---|---|---|\n")
+	listed := map[string]bool{"inconclusive": true} // support looks alike under every rule
 	for _, s := range shown {
-		if s.Rule == d.Slug && s.Verdict != "inconclusive" { // support looks alike under every rule
+		if s.Rule == d.Slug && !listed[s.Verdict] {
+			listed[s.Verdict] = true
 			fmt.Fprintf(b, "| %s | %s | %s | %s |\n", code(s.Input), code(s.Answer), s.outcome(), code(s.Residual))
 		}
 	}
