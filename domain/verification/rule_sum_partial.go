@@ -50,9 +50,10 @@ func nsumTruncation() Rule {
 func productPartial() Rule {
 	return SampledRule{
 		Declaration: Declaration{
-			Slug:   "product_partial",
-			Heads:  []string{"Product", "NProduct"},
-			Shows:  "The factors multiplied one by one, and the enclosed tail of their logarithms, come to another value: 0 or an infinity where the logarithms add up to one.",
+			Slug:  "product_partial",
+			Heads: []string{"Product", "NProduct"},
+			Shows: "The factors multiplied one by one, and the enclosed tail of their logarithms, come to another value; to 0 or an infinity where the sum of the " +
+				"logarithms diverges.",
 			Silent: "Whether the closed form holds for all ends.",
 			Examples: []Example{
 				{"Product[Exp[1/k^2], {k, 1, Infinity}]", "Exp[Pi^2/6]"},
