@@ -29,8 +29,8 @@ func reduceCertificate() ProofRule {
 		Heads: []string{"Reduce", "Resolve"},
 		Shows: "Input and answer are true at the same points. Conditions on one number: the checker isolates exactly all zeros of the compared functions; both " +
 			"conditions are true or false together in every cell between them and at every zero. Answers that list solutions: these are all solutions, by the proof " +
-			"of solve_residual. The answer gives the number's own order among real constants, or whole numbers one by one; without a domain a number is real that " +
-			"stands algebraically in an order.",
+			"of solve_residual. The answer gives the number's own order among real constants, or whole numbers one by one. Without a domain a number that stands " +
+			"algebraically in an order is real.",
 		Silent: "Conditions on several numbers that are no lists of solutions, quantifiers, and functions that are not algebraic.",
 		Examples: []Example{
 			{"Reduce[x^2 > 4, x]", "x < -2 || x > 2"},
