@@ -12,15 +12,14 @@ func dsolveResidual() Rule {
 		Declaration: Declaration{
 			Slug:  "dsolve_residual",
 			Heads: []string{"DSolve", "DSolveValue"},
-			Shows: "The functions, with any constants, satisfy the equations and the initial conditions, and the constants, whatever their names, are independent and as " +
-				"many as the orders less the conditions. No solution is missing where the constants enter in the first degree, or where one constant of a linear " +
-				"equation reaches every value. None but singular solutions and constant limits of the answer are missing where one constant enters a nonlinear equation " +
-				"of first order through rational or exponential functions; none but singular ones of a polynomial equation of first order and higher degree, by " +
-				"elimination of the constant. Initial values leave one solution, by bounded derivatives of the right side and a factor of the highest derivative that " +
-				"does not vanish. The functions do not jump except where the equations are singular. A linear equation of second order with constant coefficients " +
-				"between two places has one solution by the determinant of its conditions. An answer in amplitude and phase, C[1] Cos[x + C[2]], has every real " +
-				"solution, and the residual says so. The answer to a transport equation with constant coefficients is the general solution. Refuted too where another " +
-				"real branch passes through a point. The variable is real, parameters are complex.",
+			Shows: "The functions, with any constants, satisfy the equations and the initial conditions, and do not jump except where the equations are singular. The " +
+				"constants, whatever their names, are independent and as many as the orders less the conditions. Then all solutions are there in these cases: the " +
+				"constants enter in the first degree; one constant of a linear equation reaches every value; with initial values, the derivatives of the right side are " +
+				"bounded and the factor of the highest derivative does not vanish; a linear equation of second order with constant coefficients between two places, by " +
+				"the determinant of its conditions; a transport equation with constant coefficients; the real solutions of an answer in amplitude and phase, C[1] Cos[x " +
+				"+ C[2]], as the residual says. All but singular solutions are there in two more: one constant enters a nonlinear equation of first order through " +
+				"rational or exponential functions (constant limits of the answer may be missing too); a polynomial equation of first order and higher degree, by " +
+				"elimination of the constant. Refuted too where another real branch passes through a point. The variable is real, parameters are complex.",
 			Silent: "Singular solutions of nonlinear equations. Nothing is verified of nonlinear equations of higher order, of other boundary problems and of other partial " +
 				"equations, which may have further solutions.",
 			Examples: []Example{
