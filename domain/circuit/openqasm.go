@@ -6,7 +6,7 @@ import (
 	"reckon/domain/circuit/openqasm"
 )
 
-// ParseOpenQASM reads an OpenQASM 2 or 3 program (package openqasm; docs/circuits.md lists what is left out). Keys of
+// ParseOpenQASM reads an OpenQASM 2 or 3 program (package openqasm; docs/openqasm.md lists what is left out). Keys of
 // the counts show every declared bit, registers apart and the last declared leftmost. A program carries no shots or
 // seed: Circuit.WithShots and WithSeed set them. Errors are *Refusal with line, column and excerpt.
 func ParseOpenQASM(source []byte, limits Limits) (Circuit, error) {

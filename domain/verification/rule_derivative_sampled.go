@@ -12,10 +12,11 @@ import (
 func derivativeSampled() Rule {
 	return SampledRule{
 		Declaration: Declaration{
-			Slug:   "derivative_sampled",
-			Heads:  []string{"D", "Dt", "Derivative", "Grad", "Div", "Curl", "Laplacian"},
-			Shows:  "The derivative by the rules of calculus has another value at a point, by disjoint enclosures. Undefined functions are stood for by fixed smooth functions, which the residual names; a symbolic order by 1, 2, 3 and 5.",
-			Silent: "That the formula holds everywhere.",
+			Slug:  "derivative_sampled",
+			Heads: []string{"D", "Dt", "Derivative", "Grad", "Div", "Curl", "Laplacian"},
+			Shows: "The derivative by the rules of calculus has another value at a point, by disjoint enclosures. Fixed smooth functions, which the residual names, replace " +
+				"undefined ones; 1, 2, 3 and 5 replace a symbolic order.",
+			Silent: "Whether the formula holds everywhere.",
 			Examples: []Example{
 				{"D[x^k, {x, n}]", "x^(k - n) FactorialPower[k, n]"},
 				{"D[f[x] g[x], x]", "f'[x] g[x] - f[x] g'[x]"},
@@ -31,9 +32,9 @@ func derivativeIdentity() ProofRule {
 	return ProofRule{Declaration{
 		Slug:  "derivative_identity",
 		Heads: []string{"D", "Dt", "Derivative", "Grad", "Div", "Curl", "Laplacian"},
-		Shows: "The answer equals the derivative by the rules of calculus, applied anew, wherever both are defined: exactly, by a normal form, or by enclosures that agree to 60 digits in every region. " +
-			"For undefined functions by the normal form alone, so for every one of them.",
-		Silent: "A symbolic order, which is looked at for some values only; functions that have no complex derivative, such as Abs, or jump; whether the form is the simplest one.",
+		Shows: "The answer equals the derivative by the rules of calculus, applied anew, wherever both are defined: exactly, by a normal form, or by enclosures that " +
+			"agree to 60 digits in every region. Undefined functions: by the normal form alone, so for every one of them.",
+		Silent: "Symbolic orders; functions that have no complex derivative, such as Abs, or jump; whether the form is the simplest one.",
 		Examples: []Example{
 			{"D[Sin[x^2], x]", "2 x Cos[x^2]"},
 			{"D[f[x] g[x], x]", "f'[x] g[x] + f[x] g'[x]"},

@@ -12,13 +12,16 @@ func dsolveResidual() Rule {
 		Declaration: Declaration{
 			Slug:  "dsolve_residual",
 			Heads: []string{"DSolve", "DSolveValue"},
-			Shows: "The functions, with any constants, satisfy the equations and the initial conditions, and the constants, whatever they are called, are independent " +
-				"and as many as the orders less the conditions: no solution is missing where they enter in the first degree, or where one of a linear equation reaches every value; where one enters a nonlinear equation of first order " +
-				"through rational or exponential functions, none but singular ones and constant limits of the answer; of a polynomial equation of first order and higher degree, none but singular ones, by elimination of the constant. Initial values leave one solution, by bounded derivatives of the right side and a factor of the highest " +
-				"derivative that does not vanish. The functions do not jump but where the equations are singular. A linear equation of second order with constant coefficients between two " +
-				"places has one solution by the determinant of its conditions; an answer in amplitude and phase, C[1] Cos[x + C[2]], has every real solution, and the residual says so; of a transport equation with constant coefficients the answer is the general solution. Refuted too where " +
-				"another real branch passes through a point. The variable is real, parameters are complex.",
-			Silent: "Singular solutions of nonlinear equations; whether nonlinear equations of higher order, other boundary problems and other partial equations have further solutions: then nothing is verified.",
+			Shows: "The functions, with any constants, satisfy the equations and the initial conditions, and do not jump except where the equations are singular. The " +
+				"constants, whatever their names, are independent and as many as the orders less the conditions. Then all solutions are there in these cases: the " +
+				"constants enter in the first degree; one constant of a linear equation reaches every value; with initial values, the derivatives of the right side are " +
+				"bounded and the factor of the highest derivative does not vanish; a linear equation of second order with constant coefficients between two places, by " +
+				"the determinant of its conditions; a transport equation with constant coefficients; the real solutions of an answer in amplitude and phase, C[1] Cos[x " +
+				"+ C[2]], as the residual says. All but singular solutions are there in two more: one constant enters a nonlinear equation of first order through " +
+				"rational or exponential functions (constant limits of the answer may be missing too); a polynomial equation of first order and higher degree, by " +
+				"elimination of the constant. Refuted too where another real branch passes through a point. The variable is real, parameters are complex.",
+			Silent: "Singular solutions of nonlinear equations. Nothing is verified of nonlinear equations of higher order, of other boundary problems and of other partial " +
+				"equations, which may have further solutions.",
 			Examples: []Example{
 				{"DSolve[y''[x] + y[x] == 0, y[x], x]", "{{y[x] -> C[1] Cos[x] + C[2] Sin[x]}}"},
 				{"DSolve[y''[x] + y[x] == 0, y[x], x]", "{{y[x] -> C[1] Cos[x]}}"},
@@ -34,8 +37,8 @@ func rsolveSampled() Rule {
 		Declaration: Declaration{
 			Slug:   "rsolve_sampled",
 			Heads:  []string{"RSolve", "RSolveValue"},
-			Shows:  "The sequence fails the recurrence or an initial condition at some of the indices tried, or a general solution has too few constants.",
-			Silent: "That the recurrence holds at every index.",
+			Shows:  "The sequence fails the recurrence or an initial condition at a sampled index, or a general solution has too few constants.",
+			Silent: "Whether the recurrence holds at every index.",
 			Examples: []Example{
 				{"RSolve[{a[n + 1] == a[n]/3., a[0] == 1}, a[n], n]", "{{a[n] -> 0.333333^n}}"},
 				{"RSolve[{a[n + 1] == 2 a[n], a[0] == 1}, a[n], n]", "{{a[n] -> 2^(n + 1)}}"},
@@ -51,9 +54,10 @@ func rsolveIdentity() ProofRule {
 	return ProofRule{Declaration{
 		Slug:  "rsolve_identity",
 		Heads: []string{"RSolve", "RSolveValue"},
-		Shows: "The sequence satisfies the recurrence, as an identity in the index by a normal form, and every initial value; it is the only one: the recurrence gives the highest shift by lower ones, and as many values as its order, one after the other, are given, " +
-			"from which on the formula has a value; or all of them: the recurrence is linear, and the answer is of first degree in as many independent constants as its order.",
-		Silent: "Values before the first one given; general solutions at indices at which the factor of the highest shift vanishes.",
+		Shows: "The sequence satisfies the recurrence, as an identity in the index by a normal form, and every initial value. It is the only one: the recurrence gives " +
+			"the highest shift by lower ones, and the question gives as many consecutive values as its order, from which on the formula has a value. Or it has all " +
+			"solutions: the recurrence is linear, and the answer is of first degree in as many independent constants as its order.",
+		Silent: "Values before the first given one; general solutions at indices at which the factor of the highest shift vanishes.",
 		Examples: []Example{
 			{"RSolve[{a[n + 1] == 2 a[n], a[0] == 1}, a[n], n]", "{{a[n] -> 2^n}}"},
 			{"RSolve[a[n + 2] == a[n + 1] + a[n], a[n], n]", "{{a[n] -> C[1] Fibonacci[n] + C[2] LucasL[n]}}"},

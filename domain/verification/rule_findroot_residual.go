@@ -12,8 +12,8 @@ func findrootResidual() Rule {
 		Declaration: Declaration{
 			Slug:   "findroot_residual",
 			Heads:  []string{"FindRoot"},
-			Shows:  "The box around the answer, of six digits or half of those that are shown, is proved to hold no root.",
-			Silent: "That an exact root is near, and which of several roots was wanted.",
+			Shows:  "The box around the answer, of six digits or half of the digits that it shows, holds no root.",
+			Silent: "Whether an exact root is near, and which of several roots was wanted.",
 			Examples: []Example{
 				{"FindRoot[Cos[x] == x, {x, 1}]", "{x -> 0.739085}"},
 				{"FindRoot[Cos[x] == x, {x, 1}]", "{x -> 0.8390851332151607}"},
@@ -64,9 +64,10 @@ func planFindRootResidual(c Call) (Task, error) {
 // findrootEnclosure: a decimal root with an exact one within its digits.
 func findrootEnclosure() ProofRule {
 	return ProofRule{Declaration{
-		Slug:   "findroot_enclosure",
-		Heads:  []string{"FindRoot"},
-		Shows:  "A box of the width that the digits leave open is proved to hold a root (Krawczyk), or all roots are isolated and one of them lies there, or the decimals are exactly a root; it lies in the region that the question gives.",
+		Slug:  "findroot_enclosure",
+		Heads: []string{"FindRoot"},
+		Shows: "A box of the width that the digits leave open holds a root (Krawczyk); or the checker isolates all roots and one of them lies there; or the decimals " +
+			"are exactly a root. The root lies in the region that the question gives.",
 		Silent: "Which of several roots was wanted.",
 		Examples: []Example{
 			{"FindRoot[Cos[x] == x, {x, 1}]", "{x -> 0.7390851332151607}"},

@@ -8,9 +8,10 @@ func integrateQuadrature() Rule {
 		Declaration: Declaration{
 			Slug:  "integrate_quadrature",
 			Heads: []string{"Integrate"},
-			Shows: "An enclosure of the integral (quadrature with proved bounds inside, expansions with bounded remainders at singular and infinite ends) is " +
-				"disjoint from the answer, or the integral is proved to diverge while the answer is finite or the other infinity. Parameters get sample values, also at and near the ends of the conditions and cases that the answer states.",
-			Silent: "That the answer is right: agreement to many digits is support, not proof.",
+			Shows: "An enclosure of the integral (quadrature with proved bounds inside, expansions with bounded remainders at singular and infinite ends) is disjoint from " +
+				"the answer, or the integral diverges while the answer is finite or the other infinity. Parameters get sample values, also at and near the ends of the " +
+				"conditions and cases that the answer states.",
+			Silent: "Whether the answer is right: agreement to many digits is support.",
 			Examples: []Example{
 				{"Integrate[1/x, {x, -1, 1}]", "-I Pi"},
 				{"Integrate[Log[x]^2/(1 + x^2), {x, 0, Infinity}]", "Pi^3/8"},
@@ -63,10 +64,11 @@ func integrateCertificate() ProofRule {
 	return ProofRule{Declaration{
 		Slug:  "integrate_certificate",
 		Heads: []string{"Integrate"},
-		Shows: "The integral is what an antiderivative grows by: its derivative is the integrand by a normal form, all places between the ends at which it may not be analytic are isolated exactly, and its limits at both sides of each are taken; the sum equals the answer " +
-			"exactly, or by enclosures that agree to 60 digits. Absolute values, steps, whole parts and cases are resolved between the exact places at which they change. Or the integral is proved to diverge, to the infinity that the answer gives. With parameters: of polynomials, " +
-			"of these times exponentials and waves, and of a power of the variable.",
-		Silent: "Integrals of which the checker finds no antiderivative; with parameters, all others.",
+		Shows: "An antiderivative grows by the integral: its derivative is the integrand by a normal form; the checker isolates exactly all places between the ends at " +
+			"which it may not be analytic, and takes its limits at both sides of each. The sum equals the answer exactly, or by enclosures that agree to 60 digits. " +
+			"Absolute values, steps, whole parts and cases are resolved between the exact places at which they change. Or the integral diverges to the infinity that " +
+			"the answer gives. With parameters: integrals of polynomials, of these times exponentials and waves, and of a power of the variable.",
+		Silent: "Integrals without an antiderivative that the checker finds; all others with parameters.",
 		Examples: []Example{
 			{"Integrate[x^2, {x, 0, 1}]", "1/3"},
 			{"Integrate[x^2 y, {x, 0, 1}, {y, 0, x}]", "1/10"},

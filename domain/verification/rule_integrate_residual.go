@@ -12,10 +12,16 @@ func integrateResidual() Rule {
 		Declaration: Declaration{
 			Slug:  "integrate_residual",
 			Heads: []string{"Integrate"},
-			Shows: "The answer's derivative equals the integrand wherever both are defined: exactly, or by enclosures to 60 digits in every region; or, where " +
-				"the answer is a formula for real values such as Log[Abs[x]], at all real values, at those at which the integrand is real, or at those at which the answer's root is, as the residual says. Along the real line the " +
-				"answer is proved not to jump where the integrand can be integrated: by composition, since what its roots, logarithms and inverse functions are taken of keeps off their cuts, but for places at which the integrand has no finite integral, for generic real parameters; or every place at which a function of it changes its branch is found exactly and both sides are compared there. Where that is proved for the real values at which the integrand is real, the residual says so; or a jump is told in it. Refuted where they differ by more than the choice of a root, where the integrand is real, and where the answer to an integrand that is a sum of products of whole powers, exponentials and waves of first degree is proved to jump. A constant of integration may be there or not; what the answer adds must be a finite number, a parameter or C[k].",
-			Silent: "Jumps off the real line and for complex parameters. Where a jump comes of terms that add up to a step, or where not every place is found, nothing is verified. Whether it is real or the simplest one; one that is real and wrong on some branches is neither verified nor refuted.",
+			Shows: "The answer's derivative equals the integrand wherever both are defined: exactly, or by enclosures to 60 digits in every region; or, where the answer is " +
+				"a formula for real values such as Log[Abs[x]], at all real values, at those at which the integrand is real, or at those at which the answer's root is, " +
+				"as the residual says. Along the real line, for generic real parameters, the answer does not jump where the integrand can be integrated. Either the " +
+				"arguments of its roots, logarithms and inverse functions keep off their cuts; or the checker finds every place at which one of them changes its branch " +
+				"exactly, and compares both sides there. The residual says where that is proved only for the real values at which the integrand is real, or that there " +
+				"is a jump. Refuted where answer and integrand differ by more than the choice of a root, where the integrand is real; and where an answer is proved to " +
+				"jump whose integrand is a sum of products of whole powers, exponentials and waves of first degree. The answer may add a constant: a finite number, a " +
+				"parameter or C[k].",
+			Silent: "Jumps off the real line and for complex parameters. Whether the answer is real or the simplest one; one that is real and wrong on some branches is " +
+				"neither verified nor refuted. Nothing is verified where a jump comes of terms that add up to a step, or where not every place is found.",
 			Examples: []Example{
 				{"Integrate[x^2 Sin[x], x]", "2 x Sin[x] - (x^2 - 2) Cos[x]"},
 				{"Integrate[x^2 Sin[x], x]", "2 x Sin[x] + (x^2 - 2) Cos[x]"},

@@ -13,8 +13,8 @@ func laplaceQuadrature() Rule {
 			Slug:  "laplace_quadrature",
 			Heads: []string{"LaplaceTransform", "InverseLaplaceTransform"},
 			Shows: "An enclosure of the integral of f E^(-s t) from 0 to Infinity is disjoint from the transform, for some real s beyond every rate at which f grows, and real values of the parameters.",
-			Silent: "That the transform is right. Functions that grow otherwise than as sums of products of powers, waves, logarithms and exponentials with real rates; DiracDelta; transforms in several " +
-				"variables.",
+			Silent: "Whether the transform is right. Functions that do not grow as sums of products of powers, waves, logarithms and exponentials with real rates; " +
+				"DiracDelta; transforms in several variables.",
 			Examples: []Example{
 				{"LaplaceTransform[1/(1 + t), t, s]", "Exp[s] ExpIntegralE[1, s]"},
 				{"InverseLaplaceTransform[1/(s^2 + 4), s, t]", "Sin[2 t]"},
@@ -30,8 +30,9 @@ func laplaceCertificate() ProofRule {
 	return ProofRule{Declaration{
 		Slug:  "laplace_certificate",
 		Heads: []string{"LaplaceTransform", "InverseLaplaceTransform"},
-		Shows: "The integral of f E^(-s t) from 0 to Infinity is the transform, for all real s beyond every rate at which f grows and all real parameters, as integrate_certificate shows it; so the two are equal wherever both " +
-			"are analytic in s. Of an inverse transform: the answer's transform is the function given, which determines the answer but for single values of t.",
+		Shows: "The integral of f E^(-s t) from 0 to Infinity is the transform, for all real s beyond every rate at which f grows and all real parameters, by the proof " +
+			"of integrate_certificate; so the two are equal wherever both are analytic in s. Of an inverse transform: the answer's transform is the given function, " +
+			"which determines the answer except at single values of t.",
 		Silent: "Functions other than polynomials times exponentials and waves; values at negative t.",
 		Examples: []Example{
 			{"LaplaceTransform[t Exp[-t], t, s]", "1/(1 + s)^2"},

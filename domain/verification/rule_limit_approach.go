@@ -8,9 +8,9 @@ func limitApproach() Rule {
 		Declaration: Declaration{
 			Slug:  "limit_approach",
 			Heads: []string{"Limit", "DiscreteLimit"},
-			Shows: "The limit, from an expansion in powers, logarithms and exponentials whose remainder is bounded on a whole neighbourhood of the point, is " +
-				"another one on every side that counts, or there is none. Parameters get sample values, also at the ends of what is assumed of them.",
-			Silent: "That the answer is right for all values of the parameters, and anything about functions without such an expansion.",
+			Shows: "The function has another limit on every side that counts, or none, by an expansion in powers, logarithms and exponentials with a remainder that is " +
+				"bounded on a whole neighbourhood of the point. Parameters get sample values, also at the ends of the assumptions.",
+			Silent: "Whether the answer is right for all values of the parameters; functions without such an expansion.",
 			Examples: []Example{
 				{"Limit[(1 + 1/n)^n, n -> Infinity]", "1"},
 				{"Limit[(1 + a/n)^n, n -> Infinity]", "E^a"},
@@ -26,9 +26,10 @@ func limitCertificate() ProofRule {
 	return ProofRule{Declaration{
 		Slug:  "limit_certificate",
 		Heads: []string{"Limit", "DiscreteLimit"},
-		Shows: "The function has the limit that the answer gives from every side that counts, by an expansion in powers, logarithms and exponentials whose remainder is bounded on a whole neighbourhood of the point; " +
-			"or there is proved to be none, because the function turns for ever or has another one from each side, which the answer says. The limit is the answer exactly, or by enclosures that agree to 60 digits.",
-		Silent: "Limits with parameters, which are looked at for some values only.",
+		Shows: "The function has the limit that the answer gives from every side that counts, by an expansion in powers, logarithms and exponentials with a remainder " +
+			"that is bounded on a whole neighbourhood of the point; the limit is the answer exactly, or by enclosures that agree to 60 digits. Or there is no limit, " +
+			"as the answer says, because the function oscillates for ever or has another limit from each side.",
+		Silent: "Limits with parameters.",
 		Examples: []Example{
 			{"Limit[Sin[x]/x, x -> 0]", "1"},
 			{"Limit[(1 + 1/n)^n, n -> Infinity]", "E"},

@@ -16,11 +16,12 @@ func linearAlgebraIdentity() Rule {
 				"Tr", "Transpose", "ConjugateTranspose", "RowReduce", "CharacteristicPolynomial", "QRDecomposition", "SingularValueDecomposition",
 				"CholeskyDecomposition", "JordanDecomposition", "SchurDecomposition", "HessenbergDecomposition", "LUDecomposition", "LeastSquares", "PseudoInverse", "Cross", "KroneckerProduct", "Norm", "Normalize", "Adjugate",
 			},
-			Shows: "Everything that defines the answer holds: M.Inverse[M] is the identity; the eigenvalues have the characteristic polynomial of M, eigenvectors are " +
-				"independent, kept in direction and as many as there are; null space vectors are a basis; factors of a decomposition have M as product, are " +
-				"orthonormal, triangular, invertible, diagonal, of Jordan blocks, with signs and order as their definitions say; MatrixPower[M, n] meets the " +
-				"recurrence, or the differential equation where n may be any number. With Modulus all of that holds modulo it, and the answer is of its least residues.",
-			Silent: "The order of eigenvalues, the order and scale of eigenvectors and of null space vectors, special values of parameters, and the condition number in LUDecomposition, which must be 1 as it is for exact numbers.",
+			Shows: "Everything that defines the answer holds: M.Inverse[M] is the identity; the eigenvalues have the characteristic polynomial of M; eigenvectors are " +
+				"independent, keep their direction and are as many as there are; null space vectors are a basis; the factors of a decomposition have M as product, and " +
+				"form, signs and order as their definitions say (orthonormal, triangular, invertible, diagonal, Jordan blocks); MatrixPower[M, n] meets the recurrence, " +
+				"or the differential equation where n may be any number. With Modulus all of that holds modulo it, and the answer has its least residues.",
+			Silent: "The order of eigenvalues, order and scale of eigenvectors and of null space vectors, special values of parameters. The condition number in " +
+				"LUDecomposition must be 1, as for exact numbers.",
 			Examples: []Example{
 				{"Inverse[{{1, 2}, {3, 4}}]", "{{-2, 1}, {3/2, -1/2}}"},
 				{"Eigenvalues[{{2, 1}, {1, 2}}]", "{3, 3}"},

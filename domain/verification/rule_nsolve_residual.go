@@ -8,9 +8,9 @@ func nsolveResidual() Rule {
 		Declaration: Declaration{
 			Slug:  "nsolve_residual",
 			Heads: []string{"NSolve", "NRoots", "Solve", "Roots", "NSolveValues"},
-			Shows: "No true solution lies as near to a decimal one as its digits promise (for a root of one polynomial by its condition number, else half of " +
-				"the digits), or a true solution is missing: all of them are isolated, or the box around the decimal is proved to hold none.",
-			Silent: "That a nearby exact solution exists: a decimal number solves nothing exactly.",
+			Shows: "No true solution lies as near to a decimal one as its digits promise (for a root of one polynomial by its condition number, else half of the digits), " +
+				"or a true solution is missing. The checker isolates all solutions, or proves that the box around the decimal holds none.",
+			Silent: "Whether an exact solution is near: a decimal number solves nothing exactly.",
 			Examples: []Example{
 				{"NSolve[x^3 - x - 1 == 0, x, Reals]", "{{x -> 1.32472}}"},
 				{"NSolve[x^3 - x - 1 == 0, x, Reals]", "{{x -> -1.324717957244746}}"},
@@ -59,10 +59,11 @@ func rootsAsRules(c Call) (*expression.Expr, error) {
 // nsolveEnclosure: decimal solutions that are exact ones to their digits.
 func nsolveEnclosure() ProofRule {
 	return ProofRule{Declaration{
-		Slug:   "nsolve_enclosure",
-		Heads:  []string{"NSolve", "NRoots", "Solve", "Roots", "NSolveValues"},
-		Shows:  "The equations are algebraic: all exact solutions are isolated, and each decimal one is another of them to its digits, four units of the 53rd bit for machine numbers; none is left over.",
-		Silent: "Equations that are not algebraic, of which not all solutions are known.",
+		Slug:  "nsolve_enclosure",
+		Heads: []string{"NSolve", "NRoots", "Solve", "Roots", "NSolveValues"},
+		Shows: "The equations are algebraic, and the checker isolates all exact solutions. Each decimal solution is another of them to its digits, to four units of the " +
+			"53rd bit for machine numbers; none is left over.",
+		Silent: "Equations that are not algebraic.",
 		Examples: []Example{
 			{"NSolve[x^3 - x - 1 == 0, x, Reals]", "{{x -> 1.324717957244746}}"},
 			{"NSolve[x^2 == 2, x]", "{{x -> -1.4142135623730951}, {x -> 1.4142135623730951}}"},

@@ -6,8 +6,8 @@ func numericValue() Rule {
 		Declaration: Declaration{
 			Slug:  "numeric_value",
 			Heads: []string{"N"},
-			Shows: "The enclosure of the value is disjoint from the answer: by more than 10^(1-n) of its size, where N was asked for n digits (a unit of the last digit of 1.00, ten of 9.99), or, for machine numbers, by " +
-				"more than 64 times what arithmetic with 53 bits may lose.",
+			Shows: "The enclosure of the value is disjoint from the answer, and by more than the answer's own inaccuracy: for n requested digits 10^(1-n) of its size (a " +
+				"unit of the last digit of 1.00, ten of 9.99), for machine numbers 64 times the possible loss of arithmetic with 53 bits.",
 			Silent: "Digits that machine arithmetic may lose.",
 			Examples: []Example{
 				{"N[Zeta[3]]", "1.20206"},
@@ -28,10 +28,11 @@ func numericValue() Rule {
 // numericEnclosure: the digits of a value, by an enclosure.
 func numericEnclosure() ProofRule {
 	return ProofRule{Declaration{
-		Slug:   "numeric_enclosure",
-		Heads:  []string{"N"},
-		Shows:  "Every digit that was asked for is right: the value lies in an enclosure that is off the answer by half a unit of the n-th digit at most; of machine numbers by four units of the 53rd bit.",
-		Silent: "Numbers that show fewer digits than they hold, and what decimals in the question stand for.",
+		Slug:  "numeric_enclosure",
+		Heads: []string{"N"},
+		Shows: "Every requested digit is right: an enclosure of the value lies within half a unit of the n-th digit of the answer; of machine numbers within four units " +
+			"of the 53rd bit.",
+		Silent: "Numbers that show fewer digits than they hold; the meaning of decimals in the question.",
 		Examples: []Example{
 			{"N[Zeta[3], 20]", "1.2020569031595942854"},
 			{"N[Pi]", "3.141592653589793"},

@@ -11,9 +11,9 @@ func polynomialGCD() Rule {
 				"PolynomialGCD", "PolynomialLCM", "PolynomialQuotient", "PolynomialRemainder", "PolynomialQuotientRemainder", "PolynomialExtendedGCD",
 				"Resultant", "Discriminant", "PolynomialMod", "CoefficientList", "Coefficient", "Exponent", "MinimalPolynomial", "GroebnerBasis",
 			},
-			Shows: "Exact polynomial arithmetic over the rationals, or modulo a prime, gives the same, or another, polynomial. The sign of a divisor is a " +
-				"convention and refutes nothing. Another kind of answer is held against the polynomial by its values. " +
-				"MinimalPolynomial: irreducible, without a common divisor, and zero at the number. GroebnerBasis: the reduced lexicographic basis in the order of the variables.",
+			Shows: "Exact polynomial arithmetic over the rationals, or modulo a prime, gives the same, or another, polynomial. The sign of a divisor is a convention and " +
+				"refutes nothing. An answer of another kind is compared with the polynomial by its values. MinimalPolynomial: irreducible, without a common divisor, and " +
+				"zero at the number. GroebnerBasis: the reduced lexicographic basis in the order of the variables.",
 			Silent: "Polynomials with decimal or algebraic coefficients.",
 			Examples: []Example{
 				{"PolynomialGCD[x^2 - 1, x^3 - 1]", "-1 + x"},

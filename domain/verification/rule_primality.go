@@ -16,8 +16,10 @@ func primality() Rule {
 				"PrimeOmega", "LiouvilleLambda", "Divisors", "DivisorSigma", "RandomPrime", "GCD", "LCM", "ExtendedGCD", "PowerMod", "PrimitiveRoot", "ModularInverse", "Mod", "Quotient",
 			},
 			Shows: "An independent computation gives the same, or another, answer: by proof below 2^320, above by a strong pseudoprime test (basis numeric). ExtendedGCD: " +
-				"the greatest common divisor, and factors with which the sum is it; PrimitiveRoot: a residue that generates; PowerMod with a root: one where there is one only.",
-			Silent: "Functions of symbols, of fractions but for GCD, LCM and Mod, and, but for Mod, of decimals; Prime and PrimePi beyond twenty million, and which of the small remainders of a Gaussian integer is taken.",
+				"the greatest common divisor, and factors that give it as their sum; PrimitiveRoot: a residue that generates; PowerMod with a root: the root where there " +
+				"is only one.",
+			Silent: "Functions of symbols; of fractions, except GCD, LCM and Mod; of decimals, except Mod; Prime and PrimePi beyond twenty million; which of the small " +
+				"remainders of a Gaussian integer the answer takes.",
 			Examples: []Example{
 				{"PrimeQ[2^61 - 1]", "True"},
 				{"Prime[1000]", "7907"},

@@ -8,10 +8,10 @@ func reduceSampled() Rule {
 		Declaration: Declaration{
 			Slug:  "reduce_sampled",
 			Heads: []string{"Reduce", "Resolve"},
-			Shows: "There is a point at which the input is true and the answer false, or the other way round. Conditions on one number are compared in every " +
-				"cell between the zeros of what they compare and at each zero, answers that list solutions with all solutions, others along lines; statements with " +
-				"ForAll or Exists over one number at values of the other symbols in every cell of their projection.",
-			Silent: "That there is no such point. Answers of which an end is irrational are not supported where the statement cannot be looked at there.",
+			Shows: "At some point the input is true and the answer false, or the other way round. The checker compares conditions on one number in every cell between the " +
+				"zeros of the compared functions and at each zero, answers that list solutions with all solutions, and other conditions along lines. Statements with " +
+				"ForAll or Exists over one number are compared at values of the other symbols in every cell of their projection.",
+			Silent: "Whether there is such a point elsewhere. Answers with an irrational end get no support where the statement cannot be evaluated there.",
 			Examples: []Example{
 				{"Reduce[x^2 > 4, x]", "x > 2"},
 				{"Reduce[a x == b, x]", "(b == 0 && a == 0) || (a != 0 && x == b/a)"},
@@ -27,9 +27,11 @@ func reduceCertificate() ProofRule {
 	return ProofRule{Declaration{
 		Slug:  "reduce_certificate",
 		Heads: []string{"Reduce", "Resolve"},
-		Shows: "Input and answer are true at the same points. Conditions on one number: all zeros of what they compare are isolated exactly, and both are true or false together in every cell between them and at every zero; " +
-			"answers that list solutions: these are all solutions, as solve_residual shows it. The answer gives the number's own order among real constants, or whole numbers one by one; without a domain a number is real that stands algebraically in an order.",
-		Silent: "Conditions on several numbers that are no lists of solutions, quantifiers, and functions that are no algebraic ones, of which not all zeros are known.",
+		Shows: "Input and answer are true at the same points. Conditions on one number: the checker isolates exactly all zeros of the compared functions; both " +
+			"conditions are true or false together in every cell between them and at every zero. Answers that list solutions: these are all solutions, by the proof " +
+			"of solve_residual. The answer gives the number's own order among real constants, or whole numbers one by one. Without a domain a number that stands " +
+			"algebraically in an order is real.",
+		Silent: "Conditions on several numbers that are no lists of solutions, quantifiers, and functions that are not algebraic.",
 		Examples: []Example{
 			{"Reduce[x^2 > 4, x]", "x < -2 || x > 2"},
 			{"Reduce[1/x < 1, x, Reals]", "x < 0 || x > 1"},

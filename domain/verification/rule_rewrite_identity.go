@@ -23,10 +23,14 @@ func rewriteIdentity() Rule {
 		Declaration: Declaration{
 			Slug:  "rewrite_identity",
 			Heads: rewritingHeads,
-			Shows: "The answer equals the original expression wherever both are defined, for all complex values of the variables that the assumptions allow, " +
-				"for PowerExpand all positive ones and for ComplexExpand all real ones, as the check says: exactly, by a normal form, or numerically, by enclosures that agree to 60 digits in every region that the two expressions show. Decimals count as the numbers they print, where that makes the identity exact. Refuted at one such point. Verified only where " +
-				"the form is not visibly another one: products of sums after Expand, factors that are not irreducible after Factor, sums of fractions after Together, common divisors after Cancel, several factors below one line after Apart, sines of multiples and their kin after the functions of Trig are support only.",
-			Silent: "Whether the form is the shortest one or without radicals, and the form where further arguments choose it. Where options do, as Extension and Modulus, factors are known to be irreducible only of first degree, or modulo a prime in one symbol; others are support only.",
+			Shows: "The answer equals the original expression wherever both are defined, for all complex values of the variables that the assumptions allow, for " +
+				"PowerExpand all positive ones and for ComplexExpand all real ones, as the check says: exactly, by a normal form, or numerically, by enclosures that " +
+				"agree to 60 digits in every region. Decimals count as the numbers they print, where that makes the identity exact. Refuted at one point where they " +
+				"differ. Support only where the form is visibly another one: products of sums after Expand, factors that are not irreducible after Factor, sums of " +
+				"fractions after Together, common divisors after Cancel, several factors in one denominator after Apart, sines of multiples and the like after the " +
+				"functions of Trig.",
+			Silent: "Whether the form is the shortest one or without radicals, and the form that further arguments choose. With options such as Extension and Modulus only " +
+				"factors of first degree, or modulo a prime in one symbol, are known to be irreducible; others are support only.",
 			Examples: []Example{
 				{"Factor[x^4 + 4]", "(2 - 2 x + x^2) (2 + 2 x + x^2)"},
 				{"TrigReduce[Sin[x]^2]", "(1 + Cos[2 x])/2"},

@@ -11,10 +11,11 @@ import (
 func seriesOrder() Rule {
 	return SampledRule{
 		Declaration: Declaration{
-			Slug:   "series_order",
-			Heads:  []string{"Series"},
-			Shows:  "The function less the answer has a term of an order that was asked for, or of a power below the one that the answer's own O term states: its coefficient is enclosed and not zero.",
-			Silent: "That every coefficient is right for all values of the parameters.",
+			Slug:  "series_order",
+			Heads: []string{"Series"},
+			Shows: "The function less the answer has a term of a requested order, or of a power below the one in the answer's own O term: an enclosure of its coefficient " +
+				"excludes zero.",
+			Silent: "Whether every coefficient is right for all values of the parameters.",
 			Examples: []Example{
 				{"Series[Sin[a x], {x, 0, 3}]", "a x - a^3 x^3/6 + O[x]^4"},
 				{"Series[Sin[x], {x, 0, 5}]", "x + x^3/6 + x^5/120 + O[x]^6"},
@@ -31,8 +32,9 @@ func seriesCertificate() ProofRule {
 	return ProofRule{Declaration{
 		Slug:  "series_certificate",
 		Heads: []string{"Series"},
-		Shows: "The answer has no term beyond the order asked for, its O term lies beyond that order, and on either side of the point the function less the answer is of the order of the O term: " +
-			"by an expansion in powers with exact coefficients and a bounded remainder. Every part of the function has such an expansion, so that nothing is hidden in logarithms or essential singularities.",
+		Shows: "The answer has no term beyond the requested order, its O term lies beyond that order, and on either side of the point the function less the answer is " +
+			"of the order of the O term: by an expansion in powers with exact coefficients and a bounded remainder. Every part of the function has such an " +
+			"expansion, so that nothing is hidden in logarithms or essential singularities.",
 		Silent: "Expansions with parameters or in several variables, and those with logarithms.",
 		Examples: []Example{
 			{"Series[Sin[x], {x, 0, 5}]", "x - x^3/6 + x^5/120 + O[x]^6"},
@@ -47,8 +49,8 @@ func seriesTruncation() Rule {
 		Declaration: Declaration{
 			Slug:   "series_truncation",
 			Heads:  []string{"Series", "SeriesCoefficient", "Residue"},
-			Shows:  "The function less the answer has a term of an order that was asked for; a single coefficient, or the residue of a meromorphic function, is another one.",
-			Silent: "Terms beyond the order asked for.",
+			Shows:  "The function less the answer has a term of a requested order; or a single coefficient, or the residue of a meromorphic function, is another one.",
+			Silent: "Terms beyond the requested order.",
 			Examples: []Example{
 				{"Normal[Series[Cos[a x], {x, 0, 2}]]", "1 - a^2 x^2/2"},
 				{"SeriesCoefficient[Exp[x], {x, 0, 5}]", "1/24"},
@@ -65,8 +67,9 @@ func coefficientCertificate() ProofRule {
 	return ProofRule{Declaration{
 		Slug:  "coefficient_certificate",
 		Heads: []string{"Series", "SeriesCoefficient", "Residue"},
-		Shows: "The answer has no term beyond the order asked for, and on either side of the point the function less the answer is smaller than that order; or the single coefficient is the one that the answer gives, exactly: " +
-			"by an expansion in powers with exact coefficients and a bounded remainder, which every part of the function has.",
+		Shows: "The answer has no term beyond the requested order, and on either side of the point the function less the answer is smaller than that order; or the " +
+			"answer is exactly the single coefficient. Both by an expansion in powers with exact coefficients and a bounded remainder, which every part of the " +
+			"function has.",
 		Silent: "Coefficients with a symbol as index, with parameters or in several variables.",
 		Examples: []Example{
 			{"Normal[Series[Cos[x], {x, 0, 4}]]", "1 - x^2/2 + x^4/24"},

@@ -12,11 +12,16 @@ func solveResidual() Rule {
 		Declaration: Declaration{
 			Slug:  "solve_residual",
 			Heads: []string{"Solve", "FindInstance", "SolveValues"},
-			Shows: "Every solution makes the equations and conditions true, and there are no others: counted by a Groebner basis over the rationals, isolated " +
-				"by enclosures, class by class for periodic equations, within its range for one inverse function such as Log. With parameters: the linear factors of one polynomial equation, else the solutions put in " +
-				"for all values of the parameters and counted at exact values in every region that question and answer show. FindInstance: as many different ones as were asked for, or all. " +
-				"A multiple root may be given up to its multiplicity, every other solution once. Equations in Re, Im, Abs and Conjugate are solved in two real unknowns each. With Modulus: least residues. A solution that is left out, proved to be one, refutes.",
-			Silent: "Special values of parameters, but for the ends of conditions that the answer states: these must hold where they belong to it, and what is left out at the others is told in the residual. Whether a multiple root is given as often as it is one. What x^2/x is at 0, and where over the reals a function in the equations is not real: then nothing is decided. Whether transcendental equations beyond one exponential or one inverse function have further solutions: then nothing is verified.",
+			Shows: "Every solution makes the equations and conditions true, and there are no others: counted by a Groebner basis over the rationals, isolated by " +
+				"enclosures, class by class for periodic equations, within its range for one inverse function such as Log. With parameters: the linear factors of one " +
+				"polynomial equation; else the checker puts the solutions in for all values of the parameters and counts them at exact values in every region that " +
+				"question and answer show. FindInstance: as many different ones as requested, or all. A multiple root may be given up to its multiplicity, every other " +
+				"solution once. Equations in Re, Im, Abs and Conjugate are solved in two real unknowns each. With Modulus: least residues. A proved solution that is " +
+				"missing refutes.",
+			Silent: "Special values of parameters, except the ends of conditions that the answer states: at the ends that belong to a condition the solution must hold; the " +
+				"residual names the solutions that are missing at the others. Whether a multiple root is given as often as it is one. Nothing is decided about x^2/x at " +
+				"0, and over the reals where a function in the equations is not real. Nothing is verified of transcendental equations beyond one exponential or one " +
+				"inverse function, which may have further solutions.",
 			Examples: []Example{
 				{"Solve[x^2 - 5 x + 6 == 0, x]", "{{x -> 2}, {x -> 3}}"},
 				{"Solve[Sqrt[x + 3] == x - 3, x]", "{{x -> 1}, {x -> 6}}"},

@@ -12,9 +12,10 @@ func sumPartial() Rule {
 		Declaration: Declaration{
 			Slug:  "sum_partial",
 			Heads: []string{"Sum"},
-			Shows: "The closed form of a sum of powers, or the terms added up one by one (symbolic ends get small integers), with a tail that is enclosed by zeta functions, " +
-				"incomplete Gamma functions and a bounded remainder, come to another value; or the series is proved to diverge and the answer is finite or the other infinity, or the other way round.",
-			Silent: "That the closed form holds for all ends.",
+			Shows: "The closed form of a sum of powers, or the terms added up one by one (symbolic ends get small integers), with a tail that is enclosed by zeta " +
+				"functions, incomplete Gamma functions and a bounded remainder, come to another value. Or the series diverges while the answer is finite or the other " +
+				"infinity, or the other way round.",
+			Silent: "Whether the closed form holds for all ends.",
 			Examples: []Example{
 				{"Sum[Binomial[n, k], {k, 0, n}]", "2^n"},
 				{"Sum[1/k^2, {k, 1, Infinity}]", "Pi^2/8"},
@@ -32,7 +33,7 @@ func nsumTruncation() Rule {
 		Declaration: Declaration{
 			Slug:   "nsum_truncation",
 			Heads:  []string{"NSum", "Sum"},
-			Shows:  "The terms added up and an enclosed tail come to a value that is off by more than 10^-8 of its size, or the series is proved to diverge.",
+			Shows:  "The terms added up and an enclosed tail come to a value that is off by more than 10^-8 of its size, or the series diverges.",
 			Silent: "The last digits of the answer.",
 			Examples: []Example{
 				{"NSum[1/k^2, {k, 1, Infinity}]", "1.64493"},
@@ -49,10 +50,11 @@ func nsumTruncation() Rule {
 func productPartial() Rule {
 	return SampledRule{
 		Declaration: Declaration{
-			Slug:   "product_partial",
-			Heads:  []string{"Product", "NProduct"},
-			Shows:  "The factors multiplied one by one, and the enclosed tail of their logarithms, come to another value: 0 or an infinity where the logarithms add up to one.",
-			Silent: "That the closed form holds for all ends.",
+			Slug:  "product_partial",
+			Heads: []string{"Product", "NProduct"},
+			Shows: "The factors multiplied one by one, and the enclosed tail of their logarithms, come to another value; to 0 or an infinity where the sum of the " +
+				"logarithms diverges.",
+			Silent: "Whether the closed form holds for all ends.",
 			Examples: []Example{
 				{"Product[Exp[1/k^2], {k, 1, Infinity}]", "Exp[Pi^2/6]"},
 				{"Product[1 - 1/k^2, {k, 2, Infinity}]", "1"},
@@ -112,9 +114,13 @@ func sumCertificate() ProofRule {
 	return ProofRule{Declaration{
 		Slug:  "sum_certificate",
 		Heads: []string{"Sum"},
-		Shows: "Up to a symbolic end: the closed form grows by the term at every index, as an identity by a normal form wherever both are defined, and is the first term at the first index. To Infinity: the sum is proved to converge, and a hypergeometric antidifference (Gosper) and its limit, " +
-			"partial fractions through the digamma and Hurwitz zeta functions, or the definition of a hypergeometric function give a value that equals the answer, exactly or by enclosures that agree to 60 digits; or it is proved to grow to the infinity that the answer gives. Of a power series in one parameter, wherever it converges: the closed form satisfies the differential equation of the series, as an identity by a normal form, agrees with its terms at 0 " +
-			"up to every exponent of the equation there, and has one analytic branch in the disc. Sums of numbers are added up, sums of polynomials written by Bernoulli's formula, indefinite ones differenced.",
+		Shows: "Up to a symbolic end: the closed form grows by the term at every index, as an identity by a normal form wherever both are defined, and is the first " +
+			"term at the first index. To Infinity: the sum converges, and its value equals the answer exactly or by enclosures that agree to 60 digits. The value " +
+			"comes from a hypergeometric antidifference (Gosper) and its limit, from partial fractions through the digamma and Hurwitz zeta functions, or from the " +
+			"definition of a hypergeometric function. Or the sum grows to the infinity that the answer gives. A power series in one parameter, wherever it " +
+			"converges: the closed form satisfies the differential equation of the series, as an identity by a normal form, agrees with its terms at 0 up to every " +
+			"exponent of the equation there, and has one analytic branch in the disc. The checker adds up sums of numbers, writes sums of polynomials by Bernoulli's " +
+			"formula, and takes the difference of indefinite ones.",
 		Silent: "Infinite sums with several parameters, or that are no power series; terms that depend on the end, and terms that are not hypergeometric.",
 		Examples: []Example{
 			{"Sum[k^2, {k, 1, n}]", "n (1 + n) (1 + 2 n)/6"},
@@ -126,9 +132,10 @@ func sumCertificate() ProofRule {
 // nsumEnclosure: the digits of a numerical sum, by an enclosure.
 func nsumEnclosure() ProofRule {
 	return ProofRule{Declaration{
-		Slug:   "nsum_enclosure",
-		Heads:  []string{"NSum", "Sum"},
-		Shows:  "Every digit that machine numbers hold, up to four units of the 53rd bit, or that was asked for, up to half a unit of the last, is right: the terms added up and a tail with a proved bound enclose the sum that closely.",
+		Slug:  "nsum_enclosure",
+		Heads: []string{"NSum", "Sum"},
+		Shows: "Every digit of a machine number is right, up to four units of the 53rd bit, or every requested digit, up to half a unit of the last: the terms added up " +
+			"and a tail with a proved bound enclose the sum that closely.",
 		Silent: "Sums with parameters.",
 		Examples: []Example{
 			{"NSum[1/k^2, {k, 1, Infinity}]", "1.6449340668482264"},
@@ -142,8 +149,10 @@ func productCertificate() ProofRule {
 	return ProofRule{Declaration{
 		Slug:  "product_certificate",
 		Heads: []string{"Product", "NProduct"},
-		Shows: "The closed form grows by the factor at every index, as an identity by a normal form, and is the first factor at the first index; or the factors, multiplied and with a tail that has a proved bound, " +
-			"enclose the product to every digit that machine numbers hold, or that was asked for. To Infinity: the factor is a quotient of polynomials of the same degree, and as many values of the Gamma function give a value that equals the answer, exactly or by enclosures that agree to 60 digits.",
+		Shows: "The closed form grows by the factor at every index, as an identity by a normal form, and is the first factor at the first index. Or the product of the " +
+			"factors and of a tail with a proved bound encloses the answer to every digit of a machine number, or to every requested digit. To Infinity: the factor " +
+			"is a quotient of polynomials of the same degree, and as many values of the Gamma function give a value that equals the answer, exactly or by enclosures " +
+			"that agree to 60 digits.",
 		Silent: "Infinite products of other factors in closed form.",
 		Examples: []Example{
 			{"Product[k, {k, 1, n}]", "n!"},

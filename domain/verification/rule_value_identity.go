@@ -47,7 +47,8 @@ func valueIdentity() Rule {
 				strings.Join(listHeads, " ") + " " + strings.Join(orderedHeads, " ")),
 			Shows: "The answer equals the function of its arguments, for all complex values of the variables that the assumptions allow: exactly, or by enclosures that agree " +
 				"to 60 digits in every region. Refuted at one point. Sums, products and powers are functions too, and expr /. x -> a of such functions is expr with the value in it.",
-			Silent: "Whether the form is the simplest one, and what a test such as EvenQ says of a symbol or a decimal. Decimals that 53 bits do not hold are verified only where both of their readings are exactly right.",
+			Silent: "Whether the form is the simplest one, and the value of a test such as EvenQ for a symbol or a decimal. Decimals that 53 bits do not hold are verified " +
+				"only where both of their readings are exactly right.",
 			Examples: []Example{
 				{"Binomial[50, 25]", "126410606437752"},
 				{"Sin[Pi/5]", "Sqrt[10 - 2 Sqrt[5]]/4"},

@@ -4,7 +4,7 @@
 // only, so that an EventStoreDB cluster can replace the node.
 //
 // It promises the behaviour of EventStoreDB 24.10 for these services, with the
-// differences listed in docs/node.md. An append is answered after its events are durable,
+// differences listed in docs/node-protocol.md. An append is answered after its events are durable,
 // and readers and subscribers see events only once they are durable.
 //
 // It listens on a socket in its folder that only the folder's owner can connect to; every client there is an

@@ -14,5 +14,5 @@
 // (formula.go, running.go). The result is a [Program].
 //
 // The language is that of the specification (openqasm.com, version 3.1, and arXiv:1707.03429 for version 2);
-// docs/circuits.md lists what is left out.
+// docs/openqasm.md lists what is left out.
 package openqasm

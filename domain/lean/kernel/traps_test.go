@@ -13,7 +13,7 @@ import (
 )
 
 // The traps that other checkers fell into, as small files of our own. Those the arena has files for are in
-// TestRefusesEveryBadExport; the file that avoids each is named in docs/kernel.md.
+// TestRefusesEveryBadExport; the file that avoids each is named in docs/bench/kernel.md.
 
 func expectRefusal(t *testing.T, b *leantest.Builder, declaration string, class kernel.Class) {
 	t.Helper()

@@ -17,7 +17,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// listed says what index streams must hold, by the rules of docs/node.md and from $all alone: for each stream its links.
+// listed says what index streams must hold, by the rules of docs/node-protocol.md and from $all alone: for each stream its links.
 func listed(records []Record) map[string][]Record {
 	lists := map[string][]Record{}
 	for _, r := range records {

@@ -18,7 +18,7 @@ import (
 )
 
 // nanodaExplained are beginnings of the names of exports on which nanoda 0.4.10-beta may differ from both kernels of this program, with the reason; each
-// has one on which it does. docs/kernel.md has the table.
+// has one on which it does. docs/bench/kernel.md has the table.
 var nanodaExplained = map[string]string{
 	"naturals/": nanodaArithmetic, "versions/": nanodaArithmetic, "statements/a forged Nat.add": nanodaArithmetic, "rules/arithmetic-of-the-file": nanodaArithmetic,
 	"makers/": nanodaLiterals, "literals/": nanodaLiterals, "axioms/": nanodaLiterals, "rules/number-literals-need": nanodaLiterals, "rules/string-literals-need": nanodaLiterals,
