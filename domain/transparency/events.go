@@ -27,7 +27,7 @@ type Signed struct {
 // that every process that signs a tree signs the same.
 type Chain struct {
 	Log      string `json:"log" format:"uuid" doc:"Id of the log: the id of its first record. A copy made by a migration has another, and other positions and links"`
-	Position uint64 `json:"position" doc:"Position of the event"`
+	Position uint64 `json:"position" unit:"position" doc:"Position of the event"`
 	Link     string `json:"link" format:"sha256" doc:"Link of the hash chain there (docs/log-format.md)"`
 }
 
