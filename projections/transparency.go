@@ -301,14 +301,7 @@ func (t *Transparency) ProveGrowth(ctx context.Context, older, size int64, root 
 	return proof, err
 }
 
-// BehindError means that the tables have not applied all leaves of a signed tree yet: they follow the log, and nothing is wrong with them.
-type BehindError struct{ Leaves, Signed int64 }
-
-func (e *BehindError) Error() string {
-	return fmt.Sprintf("the read model transparency has applied %d of the %d leaves that were signed: it follows; `reckon projections status` says how far it is", e.Leaves, e.Signed)
-}
-
-// signed has the tree of a root read, whose every hash is checked against it. Where the tables lag behind it that is a *BehindError; another
+// signed has the tree of a root read, whose every hash is checked against it. Where the tables lag behind it that is a *transparency.BehindError; another
 // error of read that is not one of the tables' own is a *DamagedTreeError.
 func (t *Transparency) signed(ctx context.Context, size int64, root string, read func(tlog.HashReader) error) error {
 	hash, err := tlog.ParseHash(root)
@@ -320,7 +313,7 @@ func (t *Transparency) signed(ctx context.Context, size int64, root string, read
 		return err
 	}
 	if leaves < size {
-		return &BehindError{leaves, size}
+		return &transparency.BehindError{Leaves: leaves, Signed: size}
 	}
 	tiles := &tileReader{ctx: ctx, of: t}
 	err = read(tlog.TileHashReader(tlog.Tree{N: size, Hash: hash}, tiles))

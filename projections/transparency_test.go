@@ -225,7 +225,7 @@ func TestTilesAreReadByAnIndependentReader(t *testing.T) {
 		}
 	}
 	// Leaves that the tables have not applied yet are a lag and no damage.
-	var behind *projections.BehindError
+	var behind *transparency.BehindError
 	later := projections.CheckpointRow{Size: last.Size + 7, Root: last.Root}
 	if _, err := model.ProveGrowth(t.Context(), last.Size, later.Size, later.Root); !errors.As(err, &behind) || behind.Leaves != last.Size || isDamaged(err) {
 		t.Errorf("from a tree that is behind: %v", err)

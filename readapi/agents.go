@@ -42,16 +42,20 @@ func groupsOf(operations []operation) (groups []group) {
 }
 
 // write is a document of the template.
-func (a agents) write(t *template.Template) ([]byte, error) {
+func (a agents) write(name, form string) ([]byte, error) {
+	t, err := template.New(name).Parse(form)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", name, err)
+	}
 	var text bytes.Buffer
 	if err := t.Execute(&text, a); err != nil {
-		return nil, fmt.Errorf("%s: %w", t.Name(), err)
+		return nil, fmt.Errorf("%s: %w", name, err)
 	}
 	return text.Bytes(), nil
 }
 
-// llmsTemplate is in the form of https://llmstxt.org: a title, a summary, and lists of links.
-var llmsTemplate = template.Must(template.New("llms.txt").Parse(`# {{.Title}}
+// llmsText is in the form of https://llmstxt.org: a title, a summary, and lists of links.
+const llmsText = `# {{.Title}}
 
 > {{.Description}} Interface {{.Version}}.
 
@@ -69,9 +73,9 @@ Send JSON with ` + "`Authorization: Bearer <API token>`" + `. {{len .Operations}
 ## {{.Tag}}
 
 {{range .Operations}}- [{{.Method}} {{.Path}}]({{$.Base}}/docs#{{.ID}}): {{.Summary}}
-{{end}}{{end}}`))
+{{end}}{{end}}`
 
-var agentsTemplate = template.Must(template.New("agents.md").Parse(`# {{.Title}} for agents
+const agentsText = `# {{.Title}} for agents
 
 {{.Description}} This is interface {{.Version}}, written by the service from the tables that it runs by. Paths below are of {{if .Base}}{{.Base}}{{else}}the host that this document comes from{{end}}.
 
@@ -119,4 +123,4 @@ Problem documents (RFC 9457). Decide by ` + "`code`" + `; ` + "`detail`" + ` say
 | code | status | means | what to do |
 |---|---:|---|---|
 {{range .Kinds}}| ` + "`{{.Code}}`" + ` | {{.Status}} | {{.Title}} | {{.Help}} |
-{{end}}`))
+{{end}}`

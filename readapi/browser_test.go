@@ -108,6 +108,10 @@ func TestReferenceInABrowser(t *testing.T) {
 	if answer := b.Eval("document.body.dataset.answer"); !strings.Contains(answer, `"stdout": "<&>\n"`) {
 		t.Error(answer)
 	}
+	b.Show(320, 740, "light")
+	if wide := b.Wide(); wide != "0" {
+		t.Errorf("%s px wider than a window of 320", wide)
+	}
 	if faults := b.Faults(); len(faults) > 0 {
 		t.Error(faults)
 	}

@@ -41,20 +41,20 @@ func (s Services) serveDocs(api *httpkit.API) error {
 	if err != nil {
 		return err
 	}
-	reference, err := render(referenceTemplate, shown)
+	reference, err := render("pages/reference.html", shown)
 	if err != nil {
 		return err
 	}
 	told := agents{described: shown, Base: s.PublicURL, Groups: groupsOf(shown.Operations), Plans: s.Plans, Kinds: api.Kinds(), Tools: s.Tools, Revisions: s.Revisions}
-	llms, err := told.write(llmsTemplate)
+	llms, err := told.write("llms.txt", llmsText)
 	if err != nil {
 		return err
 	}
-	agentsPage, err := told.write(agentsTemplate)
+	agentsPage, err := told.write("agents.md", agentsText)
 	if err != nil {
 		return err
 	}
-	errorCodes, err := render(errorsTemplate, api.Kinds())
+	errorCodes, err := render("pages/errors.html", api.Kinds())
 	if err != nil {
 		return err
 	}
@@ -183,7 +183,11 @@ func credentialOf(security []map[string][]string) *credential {
 	return &cookie
 }
 
-func render(t *template.Template, data any) ([]byte, error) {
+func render(path string, data any) ([]byte, error) {
+	t, err := template.ParseFS(pages, path)
+	if err != nil {
+		return nil, fmt.Errorf("page: %w", err)
+	}
 	var page bytes.Buffer
 	if err := t.Execute(&page, data); err != nil {
 		return nil, fmt.Errorf("page: %w", err)
@@ -195,8 +199,3 @@ func render(t *template.Template, data any) ([]byte, error) {
 //
 //go:embed pages
 var pages embed.FS
-
-var (
-	referenceTemplate = template.Must(template.ParseFS(pages, "pages/reference.html"))
-	errorsTemplate    = template.Must(template.ParseFS(pages, "pages/errors.html"))
-)

@@ -210,11 +210,9 @@ func (h Health) ask(ctx context.Context) []dependencyHealth {
 	for i, d := range h.Dependencies {
 		group.Go(func() {
 			answers[i] = dependencyHealth{Name: d.Name, Ready: true}
-			err := d.Check(ctx)
-			if err != nil {
+			if err := d.Check(ctx); h.Outages.isAway(ctx, d.Name, err) {
 				answers[i].Ready, answers[i].Detail = false, h.describe(d, err)
 			}
-			h.Outages.found(ctx, d.Name, err)
 		})
 	}
 	group.Wait()
@@ -225,6 +223,9 @@ func (h Health) ask(ctx context.Context) []dependencyHealth {
 func (h Health) describe(d Dependency, err error) string {
 	if public, ok := errors.AsType[*PublicError](err); ok {
 		return public.Problem
+	}
+	if httpkit.RefusesWrites(err) {
+		return d.Part + " refuses what is written to it until an operator makes room: its disk is full, or it fails; what it has is read"
 	}
 	if h.IsAway(err) {
 		return d.Part + " cannot be reached"

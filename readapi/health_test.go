@@ -40,6 +40,44 @@ func TestReadinessBlamesWhatIsSilent(t *testing.T) {
 	})
 }
 
+// A dependency that answered and is asked every two seconds is away after one look that it refuses, and after supervision.Silence without an answer.
+func TestOneSlowLookIsNoOutage(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		silent := func(ctx context.Context) error { <-ctx.Done(); return ctx.Err() }
+		refusing := func(context.Context) error { return errors.New("connection refused") }
+		answering := func(context.Context) error { return nil }
+		var check func(context.Context) error
+		health := Health{
+			IsAway: func(error) bool { return true }, Outages: NewOutages(slog.New(slog.DiscardHandler), time.Now),
+			Dependencies: []Dependency{{Name: "database", Check: func(ctx context.Context) error { return check(ctx) }}},
+			Projections:  func(context.Context) []ProjectionHealth { return nil },
+		}
+		looks := func(n int, now func(context.Context) error) (ready []bool) {
+			check = now
+			for range n {
+				ready = append(ready, health.look(t.Context()).Ready)
+			}
+			return ready
+		}
+		for _, step := range []struct {
+			check func(context.Context) error
+			ready []bool
+		}{
+			{silent, []bool{false}}, // it has never answered
+			{answering, []bool{true}},
+			{silent, []bool{true, true, true, false, false}},
+			{answering, []bool{true}},
+			{refusing, []bool{false}},
+			{silent, []bool{false}}, // still away
+		} {
+			if got := looks(len(step.ready), step.check); !slices.Equal(got, step.ready) {
+				t.Errorf("ready is %v, want %v", got, step.ready)
+			}
+		}
+	})
+}
+
 // TestOutagesAreLoggedOnce: given a dependency that is asked about a hundred times a second for ten minutes while it is away, then it is
 // logged once a minute, and that it is back once.
 func TestOutagesAreLoggedOnce(t *testing.T) {
@@ -50,8 +88,8 @@ func TestOutagesAreLoggedOnce(t *testing.T) {
 		ask := func(err error, seconds int) (lines []string) {
 			written.Reset()
 			for range seconds * 100 {
-				outages.found(t.Context(), "log", err)
-				outages.found(t.Context(), "database", nil)
+				outages.isAway(t.Context(), "log", err)
+				outages.isAway(t.Context(), "database", nil)
 				time.Sleep(10 * time.Millisecond)
 			}
 			return slices.Collect(strings.Lines(written.String()))

@@ -2,9 +2,12 @@ package readapi
 
 import (
 	"context"
+	"errors"
 	"log/slog"
 	"sync"
 	"time"
+
+	"reckon/internal/supervision"
 )
 
 // outageReminder is how often an outage that goes on is logged again.
@@ -16,23 +19,34 @@ type Outages struct {
 	logger *slog.Logger
 	now    func() time.Time
 
-	mutex sync.Mutex
-	away  map[string]outage // by the dependency's name
+	mutex    sync.Mutex
+	away     map[string]outage // by the dependency's name
+	answered map[string]time.Time
 }
 
 type outage struct{ since, logged time.Time }
 
 // NewOutages is of a process that has not asked yet.
 func NewOutages(logger *slog.Logger, now func() time.Time) *Outages {
-	return &Outages{logger: logger, now: now, away: map[string]outage{}}
+	return &Outages{logger: logger, now: now, away: map[string]outage{}, answered: map[string]time.Time{}}
 }
 
-// found notes what came of asking a dependency; nil: it answers as it should.
-func (o *Outages) found(ctx context.Context, dependency string, err error) {
+// isAway notes what came of asking a dependency, nil if it answers as it should, and reports whether it is away. One that answered is
+// away at once when it refuses, and when it gives no answer in time, only after supervision.Silence. Who asked and went away learns nothing.
+func (o *Outages) isAway(ctx context.Context, dependency string, err error) bool {
+	if errors.Is(ctx.Err(), context.Canceled) {
+		return err != nil
+	}
 	o.mutex.Lock()
 	defer o.mutex.Unlock()
 	now := o.now()
 	known, wasAway := o.away[dependency]
+	if err == nil {
+		o.answered[dependency] = now
+	}
+	if err != nil && ctx.Err() != nil && !wasAway && now.Sub(o.answered[dependency]) < supervision.Silence {
+		return false
+	}
 	switch {
 	case err == nil && wasAway:
 		delete(o.away, dependency)
@@ -45,4 +59,5 @@ func (o *Outages) found(ctx context.Context, dependency string, err error) {
 		o.away[dependency] = known
 		o.logger.WarnContext(ctx, "not ready", "dependency", dependency, "error", err)
 	}
+	return err != nil
 }

@@ -110,6 +110,7 @@ var limits = []limit{
 	{"time for the first message of a call, and for each of a request that is answered as a whole", "eventstore/node", "requestWait", "time", "DEADLINE_EXCEEDED", "The node"},
 	{"headers of a call", "eventstore/node", "maxHeaderBytes", "bytes", "the call is reset", "The node"},
 	{"events of one append", "eventstore/node", "maxAppendEvents", "events", "INVALID_ARGUMENT", "The node"},
+	{"streams that one append writes to or checks", "eventstore/node/eventlog", "MaxAppendStreams", "streams", "INVALID_ARGUMENT", "The node"},
 	{"one message of a request", "eventstore/node", "maxMessageBytes", "bytes", "RESOURCE_EXHAUSTED", "The node"},
 	{"memory for what is sent: messages being received (twice their length), appends not yet durable, pages of reads and of subscriptions, large events on their way to consumers, all clients together", "eventstore/node", "maxHeldBytes", "bytes", "the client that holds most and has stalled is disconnected; UNAVAILABLE when that gives no room", "The node"},
 	{"bytes a second below which a client that sends a message counts as stalled", "eventstore/node", "inboundBytesPerSecond", "bytes", "disconnected when memory is short and it holds most", "The node"},

@@ -33,6 +33,7 @@ func timesTable() string {
 	}{
 		{fmt.Sprintf("a balancer asks `%s`: every; waits for the answer; sends nothing more after failures in a row", ready.Path), probeTimes(ready)},
 		{fmt.Sprintf("`%s` waits for what it asks, at most", ready.Path), seconds(supervision.ReadinessLooks)},
+		{"a dependency that answered before is away, once it has been silent for", seconds(supervision.Silence)},
 		{fmt.Sprintf("a supervisor asks `%s`: every; waits for the answer; starts the process anew after failures in a row", lives.Path), probeTimes(lives)},
 		{"a server that stops answers as before (`--unready-grace`)", seconds(supervision.AnswersUnready)},
 		{"its running jobs may end (`--grace`)", seconds(supervision.JobsEnd)},

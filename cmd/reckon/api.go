@@ -244,7 +244,7 @@ func describeReadModel(p projecting.Status) string {
 	case projecting.Paused:
 		return "an operator stopped it; `reckon projections resume` lets it go on"
 	case projecting.Unwritten:
-		return "no process writes it: start a server with the role project"
+		return "no running server writes this read model, so its lists do not change: start a server with the role project"
 	}
 	if !p.Ready {
 		return fmt.Sprintf("it is being built: %.1f %% of the log as it was when this process started", p.Percent)

@@ -648,3 +648,19 @@ func TestVersionIsNotReadFromTheEnvironment(t *testing.T) {
 		t.Errorf("in a file: status %d\n%s%s", status, stdout, stderr)
 	}
 }
+
+// TestWhatRunsAtOnceIsACommand: it does without the model of the commands what the model says.
+func TestWhatRunsAtOnceIsACommand(t *testing.T) {
+	t.Parallel()
+	if status, ran := runAtOnce([]string{"--version"}); status != 0 || !ran {
+		t.Errorf("--version: %d, %t", status, ran)
+	}
+	if status, ran := runAtOnce([]string{"version"}); status != 0 || !ran {
+		t.Errorf("version: %d, %t", status, ran)
+	}
+	for _, args := range [][]string{nil, {"--help"}, {"version", "--help"}, {"qsim-child", "x"}} {
+		if _, ran := runAtOnce(args); ran {
+			t.Errorf("%q ran", args)
+		}
+	}
+}

@@ -44,12 +44,16 @@ func (s *service) makeWorkers(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	self, err := os.Executable()
+	if err != nil {
+		return err
+	}
 	slots := s.config.JobSlots
 	if slots == 0 {
 		slots = runtime.GOMAXPROCS(0)
 	}
 	s.kinds = kinds.All(kinds.Parts{
-		Evaluator: s.writeSide.evaluator, Proofs: s.writeSide.proofs, Judge: s.writeSide.judge, Program: s.writeSide.program, Judged: s.observeKernels, Blobs: s.stores.blobs, States: s.stores.states,
+		Evaluator: s.writeSide.evaluator, Proofs: s.writeSide.proofs, Judge: s.writeSide.judge, Program: s.writeSide.program, Judged: s.observeKernels, Blobs: s.stores.blobs, States: s.stores.states, Simulator: []string{self, "qsim-child"},
 		Plans: s.plans, Catalogue: domain.Catalogue(), Clock: systemClock{}, Build: buildRevision(),
 	})
 	s.workers.Run(workers.RunConfig{

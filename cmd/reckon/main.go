@@ -39,6 +39,7 @@ type commandLine struct {
 	Engine      engineCmd      `cmd:"" help:"Install and test the evaluation engine."`
 	Reference   referenceCmd   `cmd:"" help:"Check and build the function reference."`
 	Qsim        qsimCmd        `cmd:"" help:"Simulate a quantum circuit."`
+	QsimChild   qsimChildCmd   `cmd:"" hidden:"" help:"Simulate a circuit of a server on standard input."`
 	Lean        leanCmd        `cmd:"" help:"Check Lean 4 proof exports."`
 	Licences    licencesCmd    `cmd:"" help:"Print the notices and licences of all that this binary contains."`
 	Version     versionCmd     `cmd:"" help:"Print the revision of this binary."`
@@ -53,6 +54,9 @@ func main() {
 // run returns the exit status: 0 fine, 1 found something wrong, 2 could not run.
 func run(args []string) int {
 	private.RestrictUmask()
+	if status, ran := runAtOnce(args); ran {
+		return status
+	}
 	var line commandLine
 	options := append(config.Options(os.Getenv),
 		kong.Name("reckon"),
@@ -76,7 +80,11 @@ func run(args []string) int {
 		fmt.Fprintf(os.Stderr, "Try `%s --help`.\n", commandOf(err))
 		return 2
 	}
-	err = command.Run()
+	return statusOf(command.Run())
+}
+
+// statusOf prints why a command failed and gives its exit status.
+func statusOf(err error) int {
 	var status exitStatus
 	switch {
 	case err == nil:
@@ -88,6 +96,20 @@ func run(args []string) int {
 	}
 	fmt.Fprintln(os.Stderr, "reckon:", err)
 	return 2
+}
+
+// runAtOnce runs what starts often and takes no flag, without the model of all commands, which takes longer than the rest of a start.
+func runAtOnce(args []string) (status int, ran bool) {
+	if len(args) != 1 {
+		return 0, false
+	}
+	switch args[0] {
+	case "--version", "version":
+		return statusOf(versionCmd{}.Run()), true
+	case "qsim-child":
+		return statusOf(qsimChildCmd{}.Run()), true
+	}
+	return 0, false
 }
 
 // commandOf is the command, as it is typed, that a usage error is of.

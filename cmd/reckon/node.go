@@ -70,38 +70,35 @@ func (c *nodeCmd) Run() error {
 	if err == nil && c.Secure {
 		config.Secure, err = c.secure()
 	}
+	watched, starting := "", newStarting()
+	if err == nil && c.AdminListen != "" {
+		watched, err = c.observe(ctx, starting)
+	}
 	var n *node.Node
 	if err == nil {
-		n, err = openNode(ctx, config)
-	}
-	watched := ""
-	if err == nil && c.AdminListen != "" {
-		watched, err = c.observe(ctx, n)
+		n, err = openWithRoom(ctx, config, starting)
 	}
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "reckon node:", err)
 		return exitStatus(2)
 	}
+	starting.routes.Store(nodeRoutes(n))
 	if h := n.Health(); h.Err == nil || h.ReadOnly {
 		c.announce(n)
 		if watched != "" {
 			fmt.Println("  figures http://" + watched + "/metrics")
 		}
 	}
-	var failed error
-	select {
-	case <-ctx.Done():
-	case err := <-n.Done():
-		if !errors.Is(err, node.ErrStopRequested) {
-			failed = fmt.Errorf("the node stopped serving: %w", err)
-		}
+	failed := nodeServes(ctx, n, c.Data, config.Logger)
+	if errors.Is(failed, node.ErrStopRequested) {
+		failed = nil
 	}
 	stop() // a second signal ends the process at once
 	closeCtx, cancel := context.WithTimeout(context.Background(), supervision.NodeEnds)
 	defer cancel()
 	closed := n.Close(closeCtx)
 	if failed != nil {
-		return errors.Join(failed, closed)
+		return errors.Join(fmt.Errorf("the node stopped serving: %w", failed), closed)
 	}
 	if h := n.Health(); h.Err != nil && !h.ReadOnly { // found at the end
 		return h.Err
@@ -109,8 +106,8 @@ func (c *nodeCmd) Run() error {
 	return closed
 }
 
-// observe serves those who watch the node until ctx ends, and returns where. With an error the node is closed.
-func (c *nodeCmd) observe(ctx context.Context, n *node.Node) (address string, err error) {
+// observe serves those who watch the node until ctx ends, and returns where.
+func (c *nodeCmd) observe(ctx context.Context, s *starting) (address string, err error) {
 	token := os.Getenv("RECKON_ADMIN_TOKEN")
 	var listener net.Listener
 	err = fmt.Errorf("RECKON_ADMIN_TOKEN must have at least %d bytes: metrics and profiles tell what the node does", config.MinSecretBytes)
@@ -118,12 +115,23 @@ func (c *nodeCmd) observe(ctx context.Context, n *node.Node) (address string, er
 		listener, err = (&net.ListenConfig{}).Listen(ctx, "tcp", c.AdminListen)
 	}
 	if err != nil {
-		return "", errors.Join(fmt.Errorf("--admin-listen: %w", err), n.Close(context.WithoutCancel(ctx)))
+		return "", fmt.Errorf("--admin-listen: %w", err)
 	}
+	server := httpserver.New(guardAdmin(s, c.AdminListen, token), httpserver.ProcessLimits(), slog.Default())
+	go func() {
+		if err := serveUntil(ctx, server, listener); err != nil {
+			slog.Error("the admin listener ended", "error", err)
+		}
+	}()
+	return listener.Addr().String(), nil
+}
+
+// nodeRoutes answer those who watch a node.
+func nodeRoutes(n *node.Node) *http.ServeMux {
 	metrics := telemetry.NewMetrics(buildRevision())
 	measureNode(n, metrics)
 	metrics.Gauge("reckon_ready", nil, func() float64 { return oneIf(n.Health().Err == nil) })
-	routes := observation(metrics, func(w http.ResponseWriter, _ *http.Request) {
+	return observation(metrics, func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "application/json")
 		ready := n.Health().Err == nil
 		if !ready {
@@ -131,13 +139,6 @@ func (c *nodeCmd) observe(ctx context.Context, n *node.Node) (address string, er
 		}
 		_ = json.NewEncoder(w).Encode(map[string]bool{"ready": ready}) // whoever asked has gone
 	})
-	server := httpserver.New(guardAdmin(routes, c.AdminListen, token), httpserver.ProcessLimits(), slog.Default())
-	go func() {
-		if err := serveUntil(ctx, server, listener); err != nil {
-			slog.Error("the admin listener ended", "error", err)
-		}
-	}()
-	return listener.Addr().String(), nil
 }
 
 func (c *nodeCmd) announce(n *node.Node) {

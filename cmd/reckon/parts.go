@@ -43,14 +43,14 @@ func openLog(ctx context.Context, p process) (*eventLog, error) {
 		if err := checkLog(p.config.Installation); err != nil {
 			return nil, err
 		}
-		n, err := openNode(ctx, node.Config{Dir: p.config.LogFolder(), Logger: p.logger})
+		n, err := openWithRoom(ctx, node.Config{Dir: p.config.LogFolder(), Logger: p.logger}, p.starting)
 		if err != nil {
 			return nil, err
 		}
 		if h := n.Health(); h.ReadOnly { // a service appends from its first moment
 			return nil, errors.Join(fmt.Errorf("a log that is read only serves no installation; `reckon node --data %s` lets it be read: %w", p.config.LogFolder(), h.Err), n.Close(ctx))
 		}
-		p.life.Add(lifecycle.Part{Name: "embedded node", RunOnce: true, Run: func(ctx context.Context) error { return nodeServes(ctx, n) }, Stop: n.Close})
+		p.life.Add(lifecycle.Part{Name: "embedded node", RunOnce: true, Run: func(ctx context.Context) error { return nodeServes(ctx, n, p.config.LogFolder(), p.logger) }, Stop: n.Close})
 		l.connection, l.node = n.ConnectionString(), n
 		measureNode(n, p.metrics)
 	}
@@ -104,16 +104,6 @@ func lastVerification(h eventlog.Health) float64 {
 		return 0
 	}
 	return float64(h.LastPass.UnixMilli()) / 1000
-}
-
-// nodeServes returns the error with which a node stops serving, or nil when ctx ends.
-func nodeServes(ctx context.Context, n *node.Node) error {
-	select {
-	case err := <-n.Done():
-		return err
-	case <-ctx.Done():
-		return nil
-	}
 }
 
 // stores are the stores beside the log: blobs, and the identity tables.

@@ -22,6 +22,7 @@ import (
 	"reckon/domain/circuit"
 	"reckon/internal/offheap"
 	"reckon/internal/progress"
+	"reckon/runners/qsim"
 )
 
 // qsimCmd simulates a circuit from a file, for people who try things at a terminal.
@@ -42,6 +43,12 @@ type qsimCmd struct {
 	JSON        bool    `help:"Print the result as JSON." name:"json"`
 	Draw        *string `help:"Draw the circuit instead of simulating it: text or svg." enum:"text,svg" placeholder:"F" xor:"picture"`
 }
+
+// qsimChildCmd is the process in which a server has a circuit simulated that takes long.
+type qsimChildCmd struct{}
+
+// Run serves one request.
+func (qsimChildCmd) Run() error { return qsim.Serve(os.Stdin, os.Stdout) }
 
 // drawnWidth is where a drawing in text goes on below, in characters.
 const drawnWidth = 120

@@ -36,7 +36,7 @@ var withoutInstallation = map[string]string{
 	"lean check": "works on files", "lean child": "a part of the server", "lean jail": "likewise", "lean reference build": "works on files",
 	"audit log": "works on a log wherever it lies, and takes no server's word for where that is", "audit usage": "likewise",
 	"witness": "run by another party, who has no installation", "verify": "likewise",
-	"qsim": "works on a file", "licences": "prints", "version": "prints",
+	"qsim": "works on a file", "qsim-child": "a part of the server", "licences": "prints", "version": "prints",
 }
 
 // TestEveryCommandHasTheServersSettings: a command that works on an installation embeds it, so that it finds every part where the servers do.

@@ -45,8 +45,9 @@ func (s *service) makeTransparency(ctx context.Context) error {
 	}
 	s.checkpointTrouble = checkpoints.Trouble
 	s.life.Add(lifecycle.Part{Name: transparencyPart, Run: checkpoints.Run})
-	s.metrics.Collect("signing of checkpoints", []string{"reckon_transparency_failing", "reckon_transparency_conflict"}, func(_ context.Context, add telemetry.Add) error {
+	s.metrics.Collect("signing of checkpoints", []string{"reckon_transparency_failing", "reckon_transparency_behind", "reckon_transparency_conflict"}, func(_ context.Context, add telemetry.Add) error {
 		add("reckon_transparency_failing", oneIf(checkpoints.Trouble() != ""))
+		add("reckon_transparency_behind", oneIf(checkpoints.Behind()))
 		add("reckon_transparency_conflict", oneIf(checkpoints.Conflicted()))
 		return nil
 	})

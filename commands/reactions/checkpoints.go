@@ -16,10 +16,9 @@ import (
 
 // Witnesses cosign checkpoints.
 type Witnesses interface {
-	// Cosign returns the verified signature lines of those that have not cosigned the checkpoint of a state yet, and the conflicts of
-	// those that have cosigned something else of the log, in bounded time. The error says which failed; what the others said holds all
-	// the same.
-	Cosign(ctx context.Context, state transparency.State) (lines []string, conflicts []transparency.Conflicted, err error)
+	// Cosign returns what those say that have not cosigned the checkpoint of a state yet, in bounded time. The error says which failed; what
+	// the others said holds all the same.
+	Cosign(ctx context.Context, state transparency.State) (transparency.Answers, error)
 }
 
 // Checkpoints signs a checkpoint of the transparency log once per Interval while there are leaves that none covers, and has it
@@ -34,10 +33,15 @@ type Checkpoints struct {
 
 	trouble    atomic.Pointer[string]
 	conflicted atomic.Bool
+	behind     atomic.Bool
 }
 
 // Conflicted tells whether a witness that is heeded contradicted the last checkpoint when it was looked at.
 func (c *Checkpoints) Conflicted() bool { return c.conflicted.Load() }
+
+// Behind tells whether witnesses could not be asked for the last checkpoint yet, because the tables lag behind the log: that is no trouble of
+// a witness.
+func (c *Checkpoints) Behind() bool { return c.behind.Load() }
 
 // Trouble says, to anyone, why the last checkpoint was not signed or not cosigned; empty while all is well, and before the first look.
 func (c *Checkpoints) Trouble() string {
@@ -115,14 +119,15 @@ func (c *Checkpoints) Look(ctx context.Context) (more bool, err error) {
 	if err != nil || state.Last.Size == 0 {
 		return false, err
 	}
-	lines, conflicts, failed := c.Witnesses.Cosign(ctx, state)
-	if len(lines) > 0 {
-		failed = errors.Join(failed, c.Commands.Cosign(ctx, c.intent(), state.Last, lines))
+	answers, failed := c.Witnesses.Cosign(ctx, state)
+	c.behind.Store(answers.Behind != nil)
+	if len(answers.Lines) > 0 {
+		failed = errors.Join(failed, c.Commands.Cosign(ctx, c.intent(), state.Last, answers.Lines))
 	}
-	for _, conflict := range conflicts {
+	for _, conflict := range answers.Conflicts {
 		failed = errors.Join(failed, c.Commands.Contradict(ctx, c.intent(), conflict))
 	}
-	return len(conflicts) > 0 && failed == nil, failed // the next look refuses to sign, if the conflict is with the last checkpoint
+	return len(answers.Conflicts) > 0 && failed == nil, failed // the next look refuses to sign, if the conflict is with the last checkpoint
 }
 
 // signTimeout bounds one look at the log. What was read of it when the time is over is kept for the next.

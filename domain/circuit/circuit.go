@@ -64,6 +64,7 @@ type Circuit struct {
 	slots       int                 // classical bits: one per qubit for JSON, the declared bits for OpenQASM
 	phase       float64             // global phase in radians, of OpenQASM's gphase and U
 	registers   []classicalRegister // in order of declaration, covering the first slots; nil for JSON
+	ignored     []string            // what of an OpenQASM program was ignored
 	observables []observable
 	marginals   [][]int              // qubits whose distributions are wanted
 	memory      bool                 // the key of each shot is wanted

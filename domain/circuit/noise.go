@@ -283,8 +283,9 @@ func (r noiseRule) channels(g gate) (list []gate, reason string) {
 // warnings names what a model says of gates or measurements that the circuit does not have: a model may be made for a device, and be
 // right; or it names gates that the program's definitions are not made of.
 func (c Circuit) warnings() (list []string) {
+	list = slices.Clone(c.ignored)
 	if c.noise == nil {
-		return nil
+		return list
 	}
 	met := make([]map[string]bool, len(c.noise.rules)) // names of gates that an entry found
 	acted := make([]bool, len(met))

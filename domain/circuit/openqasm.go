@@ -17,7 +17,7 @@ func ParseOpenQASM(source []byte, limits Limits) (Circuit, error) {
 	}
 	t := translator{program: program}
 	c := Circuit{
-		qubits: program.Qubits, slots: program.Slots, phase: program.Phase,
+		qubits: program.Qubits, slots: program.Slots, phase: program.Phase, ignored: program.Warnings,
 		shots: min(DefaultShots, limits.Shots), precision: Double,
 	}
 	for _, r := range program.Registers {

@@ -217,3 +217,28 @@ func TestShiftByMeasuredDistance(t *testing.T) {
 		}
 	}
 }
+
+// TestWideIntegers: one of more bits than an int has is compared with a register bit by bit, in both versions.
+func TestWideIntegers(t *testing.T) {
+	t.Parallel()
+	for program, want := range map[string]string{
+		// Bit 69 alone is measured as 1.
+		`OPENQASM 3.0; include "stdgates.inc"; qubit[2] q; bit[70] c; bit e; x q[0]; c[69] = measure q[0]; if (c == 590295810358705651712) { x q[1]; } e = measure q[1];`:    "1 1" + strings.Repeat("0", 69),
+		`OPENQASM 3.0; include "stdgates.inc"; qubit[2] q; bit[70] c; bit e; x q[0]; c[69] = measure q[0]; if (c == 590295810358705651713) { x q[1]; } e = measure q[1];`:    "0 1" + strings.Repeat("0", 69),
+		`OPENQASM 3.0; include "stdgates.inc"; qubit[2] q; bit[70] c; bit e; x q[0]; c[68] = measure q[0]; if (c < 0x20_0000_0000_0000_0000) { x q[1]; } e = measure q[1];`:  "1 01" + strings.Repeat("0", 68),
+		`OPENQASM 3.0; include "stdgates.inc"; qubit[2] q; bit[70] c; bit e; c = 590295810358705651712; if (c != 0) { x q[1]; } e = measure q[1];`:                           "1 1" + strings.Repeat("0", 69),
+		`OPENQASM 2.0; include "qelib1.inc"; qreg q[2]; creg c[70]; creg e[1]; x q[0]; measure q[0] -> c[69]; if (c == 590295810358705651712) x q[1]; measure q[1] -> e[0];`: "1 1" + strings.Repeat("0", 69),
+		`OPENQASM 3.0; include "stdgates.inc"; qubit[2] q; bit c; x q[0]; if (measure q[0]) { x q[1]; } c = measure q[1];`:                                                   "1",
+		`OPENQASM 3.0; include "stdgates.inc"; qubit[3] q; output bit[3] c; for qubit z in q[0:2:2] { x z; } c = measure q;`:                                                 "101",
+	} {
+		c, err := ParseOpenQASM([]byte(program), Limits{})
+		if err != nil {
+			t.Errorf("%s\n%v", program, err)
+			continue
+		}
+		result, err := Run(t.Context(), c, Options{Seed: 1})
+		if err != nil || result.Counts[want] != result.Shots {
+			t.Errorf("%s\n%v, %v", program, result.Counts, err)
+		}
+	}
+}

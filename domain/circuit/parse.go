@@ -221,7 +221,7 @@ func (c Circuit) withProgram(text string, limits Limits) (Circuit, error) {
 		return Circuit{}, refuse(CodeQubitsRange, "qubits is %d, but the program has %d", c.qubits, program.qubits)
 	}
 	c.qubits, c.slots, c.registers = program.qubits, program.slots, program.registers
-	c.gates, c.phase = program.gates, program.phase
+	c.gates, c.phase, c.ignored = program.gates, program.phase, program.ignored
 	return c, nil
 }
 

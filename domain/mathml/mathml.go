@@ -1,6 +1,7 @@
 package mathml
 
 import (
+	"regexp"
 	"strings"
 	"unicode"
 
@@ -109,7 +110,19 @@ func (b box) at(binding int) box {
 	return box{markup: parenthesized(b.markup), binds: bindsAtom, bracket: true}
 }
 
-func parenthesized(markup string) string { return row(operator("("), markup, operator(")")) }
+func parenthesized(markup string) string { return fenced("(", markup, ")") }
+
+// taller are the beginnings of elements that are higher than a line.
+var taller = regexp.MustCompile("<(?:mfrac|mtable|munder|mover|mroot|mo[^>]*>[∫∑∏])")
+
+// fenced is markup between brackets, which grow with what is higher than a line: those that may grow are drawn wide by some fonts.
+func fenced(opening, markup, closing string) string {
+	bracket := operator
+	if !taller.MatchString(markup) {
+		bracket = func(sign string) string { return `<mo stretchy="false">` + escape(sign) + `</mo>` }
+	}
+	return row(bracket(opening), markup, bracket(closing))
+}
 
 func row(parts ...string) string { return "<mrow>" + strings.Join(parts, "") + "</mrow>" }
 
@@ -175,14 +188,14 @@ func verbatim(e *expression.Expr) box {
 
 // list is expressions between brackets.
 func list(opening string, args []*expression.Expr, closing string) string {
-	parts := []string{operator(opening)}
+	var parts []string
 	for i, arg := range args {
 		if i > 0 {
 			parts = append(parts, commaSign)
 		}
 		parts = append(parts, display(arg).markup)
 	}
-	return row(append(parts, operator(closing))...)
+	return fenced(opening, strings.Join(parts, ""), closing)
 }
 
 // display is an expression as it stands by itself.

@@ -594,3 +594,13 @@ func (p *printed) factor() complex128 {
 	}
 	return function(n.text, argument)
 }
+
+// TestBracketsGrowOnlyWithWhatIsHigh: those of a line do not.
+func TestBracketsGrowOnlyWithWhatIsHigh(t *testing.T) {
+	for text, fixed := range map[string]int{"f[x]": 2, "a*(b+c)": 2, "f[x^2, y]": 2, "Abs[x]": 2, "{1, 2}": 2, "f[x/y]": 0, "(1 + 1/x)^2": 0, "{{1, 2}, {3, 4}}": 0, "Binomial[n, k]": 0, "f[g[x], 1/y]": 2} {
+		formula, _ := Of(text)
+		if n := strings.Count(formula, `stretchy="false"`); n != fixed {
+			t.Errorf("%s: %d brackets of a fixed size, not %d, in %s", text, n, fixed, formula)
+		}
+	}
+}

@@ -269,7 +269,11 @@ func surd(e *expression.Expr) (box, bool) {
 func enclosed(left, right string) notation {
 	return func(e *expression.Expr) (box, bool) {
 		return ofOne(e, func(arg *expression.Expr) box {
-			return box{markup: row(`<mo fence="true" form="prefix">`+left+"</mo>", display(arg).markup, `<mo fence="true" form="postfix">`+right+"</mo>"), binds: bindsAtom}
+			inside, stretchy := display(arg).markup, ""
+			if !taller.MatchString(inside) {
+				stretchy = ` stretchy="false"`
+			}
+			return box{markup: row(`<mo fence="true" form="prefix"`+stretchy+`>`+left+"</mo>", inside, `<mo fence="true" form="postfix"`+stretchy+`>`+right+"</mo>"), binds: bindsAtom}
 		})
 	}
 }

@@ -70,6 +70,20 @@ func (e *ConflictError) Error() string {
 		"prove two histories. Bring the log back that has these receipts; docs/transparency.md#conflicts says what else can be done", e.Witness, what)
 }
 
+// BehindError means that the tables have not applied all leaves of a signed tree yet: they follow the log, and nothing is wrong with them.
+type BehindError struct{ Leaves, Signed int64 }
+
+func (e *BehindError) Error() string {
+	return fmt.Sprintf("the read model transparency has applied %d of the %d leaves that were signed: it follows; `reckon projections status` says how far it is", e.Leaves, e.Signed)
+}
+
+// Answers are what witnesses say of a checkpoint.
+type Answers struct {
+	Lines     []string     // verified cosignatures
+	Conflicts []Conflicted // of those that have cosigned something else of the log
+	Behind    *BehindError // why some could not be asked yet; nil: all were
+}
+
 // Heeded is the first conflict with one of these witnesses; nil without any.
 func (s State) Heeded(witnesses []string) error {
 	for _, c := range s.Conflicts {

@@ -23,7 +23,7 @@ const formsRead = `
 1-4 FindInstance
 1-2 Resolve
 2  Roots NRoots
-3  DSolve DSolveValue RSolve RSolveValue
+3  DSolve DSolveValue RSolve RSolveValue LaplaceTransform InverseLaplaceTransform
 2-3 Minimize Maximize NMinimize NMaximize MinValue MaxValue NMinValue NMaxValue ArgMin ArgMax NArgMin NArgMax
 2  FindMinimum FindMaximum FindMinValue FindMaxValue FindArgMin FindArgMax
 1-2 N

@@ -94,8 +94,8 @@ type Outcome struct {
 func Conclude(plan Plan, finding Finding) Outcome {
 	var outcome Outcome
 	rule := plan.rule
-	if sampled, ok := rule.(SampledRule); ok && sampled.proof != nil && finding.Status == StatusProved {
-		rule = *sampled.proof
+	if sampled, ok := rule.(SampledRule); ok && finding.Status == StatusProved {
+		rule = sampled.proof
 	}
 	switch {
 	case finding.Status == StatusTimedOut:

@@ -34,16 +34,11 @@ type SampledRule struct {
 	Declaration
 	form  func(Call) bool // the forms of call it takes; nil: all
 	plan  func(Call) (Task, error)
-	proof *ProofRule // nil: there is none
+	proof ProofRule
 }
 
-// Proof is the slug of the rule that says what the check proved; empty: there is none.
-func (r SampledRule) Proof() string {
-	if r.proof == nil {
-		return ""
-	}
-	return r.proof.Slug
-}
+// Proof is the slug of the rule that says what the check proved.
+func (r SampledRule) Proof() string { return r.proof.Slug }
 
 // A ProofRule says what the check of a SampledRule proved: it takes no call by itself, verifies and never refutes.
 type ProofRule struct{ Declaration }

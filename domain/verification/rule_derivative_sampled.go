@@ -27,8 +27,8 @@ func derivativeSampled() Rule {
 }
 
 // derivativeIdentity: a derivative against that of the checker's own rules of calculus.
-func derivativeIdentity() *ProofRule {
-	return &ProofRule{Declaration{
+func derivativeIdentity() ProofRule {
+	return ProofRule{Declaration{
 		Slug:  "derivative_identity",
 		Heads: []string{"D", "Dt", "Derivative", "Grad", "Div", "Curl", "Laplacian"},
 		Shows: "The answer equals the derivative by the rules of calculus, applied anew, wherever both are defined: exactly, by a normal form, or by enclosures that agree to 60 digits in every region. " +

@@ -47,8 +47,8 @@ func rsolveSampled() Rule {
 }
 
 // rsolveIdentity: a sequence put into its recurrence, for every index.
-func rsolveIdentity() *ProofRule {
-	return &ProofRule{Declaration{
+func rsolveIdentity() ProofRule {
+	return ProofRule{Declaration{
 		Slug:  "rsolve_identity",
 		Heads: []string{"RSolve", "RSolveValue"},
 		Shows: "The sequence satisfies the recurrence, as an identity in the index by a normal form, and every initial value; it is the only one: the recurrence gives the highest shift by lower ones, and as many values as its order, one after the other, are given, " +

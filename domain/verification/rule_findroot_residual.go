@@ -62,8 +62,8 @@ func planFindRootResidual(c Call) (Task, error) {
 }
 
 // findrootEnclosure: a decimal root with an exact one within its digits.
-func findrootEnclosure() *ProofRule {
-	return &ProofRule{Declaration{
+func findrootEnclosure() ProofRule {
+	return ProofRule{Declaration{
 		Slug:   "findroot_enclosure",
 		Heads:  []string{"FindRoot"},
 		Shows:  "A box of the width that the digits leave open is proved to hold a root (Krawczyk), or all roots are isolated and one of them lies there, or the decimals are exactly a root; it lies in the region that the question gives.",

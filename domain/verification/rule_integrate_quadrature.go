@@ -59,8 +59,8 @@ func rangesOf(iterators []*expression.Expr, least int) ([]any, error) {
 }
 
 // integrateCertificate: a definite integral by an antiderivative.
-func integrateCertificate() *ProofRule {
-	return &ProofRule{Declaration{
+func integrateCertificate() ProofRule {
+	return ProofRule{Declaration{
 		Slug:  "integrate_certificate",
 		Heads: []string{"Integrate"},
 		Shows: "The integral is what an antiderivative grows by: its derivative is the integrand by a normal form, all places between the ends at which it may not be analytic are isolated exactly, and its limits at both sides of each are taken; the sum equals the answer " +

@@ -22,8 +22,8 @@ func limitApproach() Rule {
 }
 
 // limitCertificate: a limit by an expansion with a bounded remainder.
-func limitCertificate() *ProofRule {
-	return &ProofRule{Declaration{
+func limitCertificate() ProofRule {
+	return ProofRule{Declaration{
 		Slug:  "limit_certificate",
 		Heads: []string{"Limit", "DiscreteLimit"},
 		Shows: "The function has the limit that the answer gives from every side that counts, by an expansion in powers, logarithms and exponentials whose remainder is bounded on a whole neighbourhood of the point; " +

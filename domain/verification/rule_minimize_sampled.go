@@ -6,25 +6,46 @@ import (
 	"reckon/domain/expression"
 )
 
+func optimumHeads() []string {
+	return []string{
+		"Minimize", "Maximize", "NMinimize", "NMaximize", "FindMinimum", "FindMaximum", "MinValue", "MaxValue", "NMinValue", "NMaxValue",
+		"ArgMin", "ArgMax", "NArgMin", "NArgMax", "FindMinValue", "FindMaxValue", "FindArgMin", "FindArgMax",
+	}
+}
+
 // minimizeSampled: an optimum against points that may be better.
 func minimizeSampled() Rule {
 	return SampledRule{
 		Declaration: Declaration{
-			Slug: "minimize_sampled",
-			Heads: []string{
-				"Minimize", "Maximize", "NMinimize", "NMaximize", "FindMinimum", "FindMaximum", "MinValue", "MaxValue", "NMinValue", "NMaxValue",
-				"ArgMin", "ArgMax", "NArgMin", "NArgMax", "FindMinValue", "FindMaxValue", "FindArgMin", "FindArgMax",
-			},
+			Slug:  "minimize_sampled",
+			Heads: optimumHeads(),
 			Shows: "The point given is not feasible, the objective has another value there, a point that was found is proved to be feasible and better, or the value given is proved to be " +
 				"better than all values of the objective; near a local optimum a derivative has the wrong sign.",
 			Silent: "That no better point exists.",
 			Examples: []Example{
-				{"Minimize[x^2 + 2 x + 3, x]", "{2, {x -> -1}}"},
+				{"Minimize[{x^2 + y^2, x + y == 2}, {x, y}]", "{2, {x -> 1, y -> 1}}"},
 				{"Maximize[{x + y, x^2 + y^2 <= 1}, {x, y}]", "{2, {x -> 1, y -> 1}}"},
 			},
 		},
-		plan: planMinimizeSampled,
+		plan:  planMinimizeSampled,
+		proof: minimizeCertificate(),
 	}
+}
+
+// minimizeCertificate: the optimum of one unknown, by exact cells or by enclosures on the whole line.
+func minimizeCertificate() ProofRule {
+	return ProofRule{Declaration{
+		Slug:  "minimize_certificate",
+		Heads: optimumHeads(),
+		Shows: "Of one unknown: the point meets the constraints and the objective has the value there, by a normal form, and in every cell of the real line between the zeros of the objective less the value, " +
+			"and of what the constraints compare, no value is better; or the objective goes to the infinity that the answer gives. Of decimals, without constraints: the infimum over the whole line, or for FindMinimum and its kin " +
+			"the one minimum within 10^-6 of the point, and the objective at the point, are the value to the digits that are shown.",
+		Silent: "Several unknowns; infima that no point has; that there is no other point as good; the digits of a decimal point beyond those that make the value right.",
+		Examples: []Example{
+			{"Minimize[x^2 + 2 x + 3, x]", "{2, {x -> -1}}"},
+			{"FindMinimum[x^4 - 3 x^2 + x, {x, 1}]", "{-1.0702301817761541, {x -> 1.1309011226299859}}"},
+		},
+	}}
 }
 
 func planMinimizeSampled(c Call) (Task, error) {

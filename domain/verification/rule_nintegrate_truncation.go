@@ -20,8 +20,8 @@ func nintegrateTruncation() Rule {
 }
 
 // nintegrateEnclosure: the digits of a numerical integral, by an enclosure.
-func nintegrateEnclosure() *ProofRule {
-	return &ProofRule{Declaration{
+func nintegrateEnclosure() ProofRule {
+	return ProofRule{Declaration{
 		Slug:   "nintegrate_enclosure",
 		Heads:  []string{"NIntegrate", "Integrate"},
 		Shows:  "Every digit that machine numbers hold, up to four units of the 53rd bit, or that was asked for, up to half a unit of the last, is right: quadrature with proved bounds inside and expansions with bounded remainders at singular and infinite ends enclose the integral that closely.",

@@ -57,8 +57,8 @@ func rootsAsRules(c Call) (*expression.Expr, error) {
 }
 
 // nsolveEnclosure: decimal solutions that are exact ones to their digits.
-func nsolveEnclosure() *ProofRule {
-	return &ProofRule{Declaration{
+func nsolveEnclosure() ProofRule {
+	return ProofRule{Declaration{
 		Slug:   "nsolve_enclosure",
 		Heads:  []string{"NSolve", "NRoots", "Solve", "Roots", "NSolveValues"},
 		Shows:  "The equations are algebraic: all exact solutions are isolated, and each decimal one is another of them to its digits, four units of the 53rd bit for machine numbers; none is left over.",

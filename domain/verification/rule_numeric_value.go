@@ -26,8 +26,8 @@ func numericValue() Rule {
 }
 
 // numericEnclosure: the digits of a value, by an enclosure.
-func numericEnclosure() *ProofRule {
-	return &ProofRule{Declaration{
+func numericEnclosure() ProofRule {
+	return ProofRule{Declaration{
 		Slug:   "numeric_enclosure",
 		Heads:  []string{"N"},
 		Shows:  "Every digit that was asked for is right: the value lies in an enclosure that is off the answer by half a unit of the n-th digit at most; of machine numbers by four units of the 53rd bit.",

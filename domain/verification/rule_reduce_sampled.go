@@ -23,8 +23,8 @@ func reduceSampled() Rule {
 }
 
 // reduceCertificate: conditions on one number by exact cells, and lists of all solutions.
-func reduceCertificate() *ProofRule {
-	return &ProofRule{Declaration{
+func reduceCertificate() ProofRule {
+	return ProofRule{Declaration{
 		Slug:  "reduce_certificate",
 		Heads: []string{"Reduce", "Resolve"},
 		Shows: "Input and answer are true at the same points. Conditions on one number: all zeros of what they compare are isolated exactly, and both are true or false together in every cell between them and at every zero; " +

@@ -27,8 +27,8 @@ func seriesOrder() Rule {
 }
 
 // seriesCertificate: an expansion by one with a bounded remainder.
-func seriesCertificate() *ProofRule {
-	return &ProofRule{Declaration{
+func seriesCertificate() ProofRule {
+	return ProofRule{Declaration{
 		Slug:  "series_certificate",
 		Heads: []string{"Series"},
 		Shows: "The answer has no term beyond the order asked for, its O term lies beyond that order, and on either side of the point the function less the answer is of the order of the O term: " +
@@ -61,8 +61,8 @@ func seriesTruncation() Rule {
 }
 
 // coefficientCertificate: coefficients of an expansion with a bounded remainder.
-func coefficientCertificate() *ProofRule {
-	return &ProofRule{Declaration{
+func coefficientCertificate() ProofRule {
+	return ProofRule{Declaration{
 		Slug:  "coefficient_certificate",
 		Heads: []string{"Series", "SeriesCoefficient", "Residue"},
 		Shows: "The answer has no term beyond the order asked for, and on either side of the point the function less the answer is smaller than that order; or the single coefficient is the one that the answer gives, exactly: " +

@@ -54,7 +54,7 @@ func productPartial() Rule {
 			Shows:  "The factors multiplied one by one, and the enclosed tail of their logarithms, come to another value: 0 or an infinity where the logarithms add up to one.",
 			Silent: "That the closed form holds for all ends.",
 			Examples: []Example{
-				{"Product[1 - 1/k^2, {k, 2, Infinity}]", "1/2"},
+				{"Product[Exp[1/k^2], {k, 1, Infinity}]", "Exp[Pi^2/6]"},
 				{"Product[1 - 1/k^2, {k, 2, Infinity}]", "1"},
 			},
 		},
@@ -108,13 +108,14 @@ func digitsOf(precision *expression.Expr) int {
 }
 
 // sumCertificate: a closed form of a sum by induction, or by an antidifference.
-func sumCertificate() *ProofRule {
-	return &ProofRule{Declaration{
+func sumCertificate() ProofRule {
+	return ProofRule{Declaration{
 		Slug:  "sum_certificate",
 		Heads: []string{"Sum"},
 		Shows: "Up to a symbolic end: the closed form grows by the term at every index, as an identity by a normal form wherever both are defined, and is the first term at the first index. To Infinity: the sum is proved to converge, and a hypergeometric antidifference (Gosper) and its limit, " +
-			"partial fractions through the digamma and Hurwitz zeta functions, or the definition of a hypergeometric function give a value that equals the answer, exactly or by enclosures that agree to 60 digits; or it is proved to grow to the infinity that the answer gives. Sums of numbers are added up, sums of polynomials written by Bernoulli's formula, indefinite ones differenced.",
-		Silent: "Infinite sums with parameters, terms that depend on the end, and terms that are not hypergeometric.",
+			"partial fractions through the digamma and Hurwitz zeta functions, or the definition of a hypergeometric function give a value that equals the answer, exactly or by enclosures that agree to 60 digits; or it is proved to grow to the infinity that the answer gives. Of a power series in one parameter, wherever it converges: the closed form satisfies the differential equation of the series, as an identity by a normal form, agrees with its terms at 0 " +
+			"up to every exponent of the equation there, and has one analytic branch in the disc. Sums of numbers are added up, sums of polynomials written by Bernoulli's formula, indefinite ones differenced.",
+		Silent: "Infinite sums with several parameters, or that are no power series; terms that depend on the end, and terms that are not hypergeometric.",
 		Examples: []Example{
 			{"Sum[k^2, {k, 1, n}]", "n (1 + n) (1 + 2 n)/6"},
 			{"Sum[1/k^2, {k, 1, Infinity}]", "Pi^2/6"},
@@ -123,8 +124,8 @@ func sumCertificate() *ProofRule {
 }
 
 // nsumEnclosure: the digits of a numerical sum, by an enclosure.
-func nsumEnclosure() *ProofRule {
-	return &ProofRule{Declaration{
+func nsumEnclosure() ProofRule {
+	return ProofRule{Declaration{
 		Slug:   "nsum_enclosure",
 		Heads:  []string{"NSum", "Sum"},
 		Shows:  "Every digit that machine numbers hold, up to four units of the 53rd bit, or that was asked for, up to half a unit of the last, is right: the terms added up and a tail with a proved bound enclose the sum that closely.",
@@ -137,16 +138,17 @@ func nsumEnclosure() *ProofRule {
 }
 
 // productCertificate: a closed form of a product by induction, and the digits of a numerical one.
-func productCertificate() *ProofRule {
-	return &ProofRule{Declaration{
+func productCertificate() ProofRule {
+	return ProofRule{Declaration{
 		Slug:  "product_certificate",
 		Heads: []string{"Product", "NProduct"},
 		Shows: "The closed form grows by the factor at every index, as an identity by a normal form, and is the first factor at the first index; or the factors, multiplied and with a tail that has a proved bound, " +
-			"enclose the product to every digit that machine numbers hold, or that was asked for.",
-		Silent: "Infinite products in closed form.",
+			"enclose the product to every digit that machine numbers hold, or that was asked for. To Infinity: the factor is a quotient of polynomials of the same degree, and as many values of the Gamma function give a value that equals the answer, exactly or by enclosures that agree to 60 digits.",
+		Silent: "Infinite products of other factors in closed form.",
 		Examples: []Example{
 			{"Product[k, {k, 1, n}]", "n!"},
 			{"Product[1 - 1/k^2, {k, 2, n}]", "(1 + n)/(2 n)"},
+			{"Product[1 + 1/k^2, {k, 1, Infinity}]", "Sinh[Pi]/Pi"},
 		},
 	}}
 }

@@ -13,6 +13,7 @@ func rulesOfMathematics() []Rule {
 		solveResidual(),
 		rewriteIdentity(),
 		integrateQuadrature(),
+		laplaceQuadrature(),
 		nintegrateTruncation(),
 		nsolveResidual(),
 		rootsResidual(),
@@ -37,8 +38,8 @@ func rulesOfMathematics() []Rule {
 		valueIdentity(),
 	}
 	for _, rule := range slices.Clone(rules) {
-		if sampled, ok := rule.(SampledRule); ok && sampled.proof != nil {
-			rules = append(rules, *sampled.proof)
+		if sampled, ok := rule.(SampledRule); ok {
+			rules = append(rules, sampled.proof)
 		}
 	}
 	return rules

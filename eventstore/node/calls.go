@@ -163,6 +163,9 @@ func (r registrar) RegisterService(service *grpc.ServiceDesc, implementation any
 	r.server.RegisterService(&streamed, implementation)
 }
 
+// GetServiceInfo is reflection.ServiceInfoProvider.
+func (r registrar) GetServiceInfo() map[string]grpc.ServiceInfo { return r.server.GetServiceInfo() }
+
 // isUnary reports whether a call has one message in each direction.
 func isUnary(info *grpc.StreamServerInfo) bool { return !info.IsClientStream && !info.IsServerStream }
 

@@ -15,7 +15,6 @@ import (
 
 	"github.com/EventStore/EventStore-Client-Go/v4/esdb"
 	"github.com/EventStore/EventStore-Client-Go/v4/protos/gossip"
-	"github.com/EventStore/EventStore-Client-Go/v4/protos/persistent"
 	"github.com/EventStore/EventStore-Client-Go/v4/protos/serverfeatures"
 	"github.com/EventStore/EventStore-Client-Go/v4/protos/shared"
 	"github.com/EventStore/EventStore-Client-Go/v4/protos/streams"
@@ -25,7 +24,10 @@ import (
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/encoding"
 	"google.golang.org/grpc/encoding/gzip"
+	"google.golang.org/grpc/health/grpc_health_v1"
 	"google.golang.org/grpc/metadata"
+	reflectionv1 "google.golang.org/grpc/reflection/grpc_reflection_v1"
+	reflectionv1alpha "google.golang.org/grpc/reflection/grpc_reflection_v1alpha"
 	"google.golang.org/grpc/status"
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/types/known/emptypb"
@@ -33,6 +35,7 @@ import (
 	"reckon/eventstore/node/eventlog"
 	"reckon/eventstore/node/protos/monitoring"
 	"reckon/eventstore/node/protos/operations"
+	"reckon/eventstore/node/protos/streamsv2"
 	"reckon/eventstore/node/protos/users"
 	"reckon/test/wait"
 )
@@ -59,7 +62,8 @@ var watched = func() *watchedGzip {
 func servedMethods() map[string]bool {
 	unary := map[string]bool{}
 	for _, service := range []grpc.ServiceDesc{
-		streams.Streams_ServiceDesc, persistent.PersistentSubscriptions_ServiceDesc, gossip.Gossip_ServiceDesc,
+		streams.Streams_ServiceDesc, *groupsServiceDesc(), gossip.Gossip_ServiceDesc, streamsv2.StreamsService_ServiceDesc, grpc_health_v1.Health_ServiceDesc,
+		reflectionv1.ServerReflection_ServiceDesc, reflectionv1alpha.ServerReflection_ServiceDesc,
 		serverfeatures.ServerFeatures_ServiceDesc, users.Users_ServiceDesc, operations.Operations_ServiceDesc, monitoring.Monitoring_ServiceDesc,
 	} {
 		for _, m := range service.Methods {

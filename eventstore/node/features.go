@@ -13,6 +13,7 @@ import (
 
 	"reckon/eventstore/node/protos/monitoring"
 	"reckon/eventstore/node/protos/operations"
+	"reckon/eventstore/node/protos/streamsv2"
 	"reckon/eventstore/node/protos/users"
 )
 
@@ -31,12 +32,12 @@ func (*featuresService) GetSupportedMethods(context.Context, *shared.Empty) (*se
 		{ServiceName: service, MethodName: "tombstone"},
 		{ServiceName: service, MethodName: "batchappend", Features: []string{"deadline_duration"}},
 	}
-	for _, method := range []string{"create", "update", "delete", "read", "getinfo", "replayparked", "list", "restartsubsystem"} {
+	for _, method := range []string{"create", "update", "delete", "read", "getinfo", "replayparked", "truncateparked", "list", "restartsubsystem"} {
 		methods = append(methods, &serverfeatures.SupportedMethod{
 			ServiceName: "event_store.client.persistent_subscriptions.persistentsubscriptions", MethodName: method, Features: []string{"stream", "all"},
 		})
 	}
-	for _, service := range []grpc.ServiceDesc{users.Users_ServiceDesc, operations.Operations_ServiceDesc, monitoring.Monitoring_ServiceDesc} {
+	for _, service := range []grpc.ServiceDesc{streamsv2.StreamsService_ServiceDesc, users.Users_ServiceDesc, operations.Operations_ServiceDesc, monitoring.Monitoring_ServiceDesc} {
 		name := strings.ToLower(service.ServiceName)
 		for _, method := range service.Methods {
 			methods = append(methods, &serverfeatures.SupportedMethod{ServiceName: name, MethodName: strings.ToLower(method.MethodName)})

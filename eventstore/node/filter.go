@@ -11,13 +11,22 @@ import (
 	"reckon/eventstore/node/eventlog"
 )
 
+// Secondary indexes of newer servers: who filters $all by such a name as the one prefix of streams reads an index. Here they
+// are filters. Like there, system streams are in none.
+const (
+	indexOfAll        = "$idx-all"
+	indexOfCategories = "$idx-ce-"
+	indexOfTypes      = "$idx-et-"
+)
+
 // filter selects events of $all by stream name or by event type.
 type filter struct {
 	byType   bool
-	regex    *regexp2.Regexp // .NET syntax; matches when it is found anywhere in the name
-	prefixes []string        // used when regex is nil: the name begins with one of them
-	window   int             // events read per page
-	interval int             // events read per checkpoint sent
+	index    func(*eventlog.Record) bool // of a secondary index; else nil
+	regex    *regexp2.Regexp             // .NET syntax; matches when it is found anywhere in the name
+	prefixes []string                    // used when regex is nil: the name begins with one of them
+	window   int                         // events read per page
+	interval int                         // events read per checkpoint sent
 
 	spent   time.Duration // in the regular expression
 	allowed time.Duration // to be spent
@@ -62,6 +71,9 @@ func (f *filter) compile(pattern string, prefixes []string) error {
 		if len(f.prefixes) > maxFilterPrefixes {
 			return invalid(fmt.Sprintf("the filter has %d prefixes, and may have %d: use a regular expression", len(prefixes), maxFilterPrefixes))
 		}
+		if !f.byType && len(prefixes) == 1 {
+			f.index = indexNamed(prefixes[0])
+		}
 		return nil
 	}
 	if len(pattern) > maxRegexBytes {
@@ -76,6 +88,23 @@ func (f *filter) compile(pattern string, prefixes []string) error {
 	return nil
 }
 
+// indexNamed returns which events a secondary index has; nil for a name of none.
+func indexNamed(name string) func(*eventlog.Record) bool {
+	category, ofCategory := strings.CutPrefix(name, indexOfCategories)
+	eventType, ofType := strings.CutPrefix(name, indexOfTypes)
+	switch {
+	case ofCategory:
+		return func(r *eventlog.Record) bool {
+			return strings.HasPrefix(r.Stream, category+"-") && !strings.Contains(category, "-")
+		}
+	case ofType:
+		return func(r *eventlog.Record) bool { return r.Type == eventType }
+	case name == indexOfAll:
+		return func(*eventlog.Record) bool { return true }
+	}
+	return nil
+}
+
 // isCostly reports whether the filter may take seconds for a page.
 func (f *filter) isCostly() bool { return f != nil && f.regex != nil }
 
@@ -83,6 +112,9 @@ func (f *filter) isCostly() bool { return f != nil && f.regex != nil }
 func (f *filter) matches(r *eventlog.Record) (bool, error) {
 	if f == nil {
 		return true, nil
+	}
+	if f.index != nil {
+		return !strings.HasPrefix(r.Stream, "$") && f.index(r), nil
 	}
 	name := r.Stream
 	if f.byType {

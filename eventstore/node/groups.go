@@ -12,6 +12,7 @@ import (
 	"github.com/EventStore/EventStore-Client-Go/v4/protos/persistent"
 	"github.com/EventStore/EventStore-Client-Go/v4/protos/shared"
 	"golang.org/x/sync/errgroup"
+	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
 
 	"reckon/eventstore/node/eventlog"
@@ -298,38 +299,71 @@ func (s *groupsService) removeState(ctx context.Context, name groupName) error {
 
 // ReplayParked delivers parked events again.
 func (s *groupsService) ReplayParked(ctx context.Context, req *persistent.ReplayParkedReq) (*persistent.ReplayParkedResp, error) {
-	return &persistent.ReplayParkedResp{}, statusError(ctx, s.replay(req.GetOptions()))
+	g, until, err := s.parkedBefore(req.GetOptions())
+	if err == nil {
+		g.change(func(state *group.Group, _ time.Time) { state.Replay(until) })
+	}
+	return &persistent.ReplayParkedResp{}, statusError(ctx, err)
 }
 
-func (s *groupsService) replay(options *persistent.ReplayParkedReq_Options) error {
-	until := int64(-1)
+// truncateParkedMethod is a call that the official Go client does not have. Its request and its answer have the fields of
+// ReplayParked's (kurrent-io/KurrentDB, src/Protos/Grpc/persistent.proto).
+const (
+	truncateParkedMethod     = "TruncateParked"
+	truncateParkedFullMethod = "/event_store.client.persistent_subscriptions.PersistentSubscriptions/" + truncateParkedMethod
+)
+
+// groupsServiceDesc is the service with all its calls.
+func groupsServiceDesc() *grpc.ServiceDesc {
+	desc := persistent.PersistentSubscriptions_ServiceDesc
+	desc.Methods = append(slices.Clone(desc.Methods), grpc.MethodDesc{
+		MethodName: truncateParkedMethod,
+		Handler: func(server any, ctx context.Context, decode func(any) error, _ grpc.UnaryServerInterceptor) (any, error) {
+			req := &persistent.ReplayParkedReq{}
+			if err := decode(req); err != nil {
+				return nil, err
+			}
+			return server.(*groupsService).truncateParked(ctx, req)
+		},
+	})
+	return &desc
+}
+
+// truncateParked removes parked events. Those that are being replayed go when they are settled.
+func (s *groupsService) truncateParked(ctx context.Context, req *persistent.ReplayParkedReq) (*persistent.ReplayParkedResp, error) {
+	g, until, err := s.parkedBefore(req.GetOptions())
+	if err == nil {
+		g.change(func(state *group.Group, _ time.Time) { state.Discard(until) })
+		err = g.truncateParked()
+	}
+	return &persistent.ReplayParkedResp{}, statusError(ctx, err)
+}
+
+// parkedBefore returns the group of a request, and the revision of its parked stream below which the request has all events.
+func (s *groupsService) parkedBefore(options *persistent.ReplayParkedReq_Options) (g *consumerGroup, until int64, err error) {
+	until = -1
 	if stop, ok := options.GetStopAtOption().(*persistent.ReplayParkedReq_Options_StopAt); ok {
 		if until = stop.StopAt; until < 0 {
-			return invalid("stop_at is negative: it is the number of parked events to replay, those replayed before included")
+			return nil, 0, invalid("stop_at is negative: it is the number of parked events, those replayed before included")
 		}
 	}
-	g, err := s.find(nameFromWire(options))
-	if err != nil {
-		return err
+	if g, err = s.find(nameFromWire(options)); err != nil {
+		return nil, 0, err
 	}
 	g.mu.Lock()
 	halted := g.halted
 	g.mu.Unlock()
 	if halted != nil {
-		return halted
+		return nil, 0, halted
 	}
 	parked, err := streamInfoOf(s.log, g.config.parkedStream())
-	if err != nil {
-		return err
+	if err != nil || parked.SoftDeleted || parked.Tombstoned {
+		return g, 0, err
 	}
 	if end := parked.Last + 1; until < 0 || until > end {
 		until = end
 	}
-	if parked.SoftDeleted || parked.Tombstoned {
-		return nil
-	}
-	g.change(func(state *group.Group, _ time.Time) { state.Replay(until) })
-	return nil
+	return g, until, nil
 }
 
 // RestartSubsystem drops all consumers and reads configuration and checkpoints again.

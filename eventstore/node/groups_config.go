@@ -42,7 +42,7 @@ func (n groupName) inMessage() string {
 }
 
 func (n groupName) failure(code codes.Code, exception, reason string) error {
-	return &failure{code, "persistent subscription " + n.inMessage() + ": " + reason, metadata.Pairs("exception", exception,
+	return &failure{code: code, message: "persistent subscription " + n.inMessage() + ": " + reason, trailers: metadata.Pairs("exception", exception,
 		"stream-name", n.Stream, "group-name", n.Group, "reason", reason)}
 }
 
@@ -52,8 +52,8 @@ func (n groupName) missing() error {
 
 // missingGroup says it in the words that tests of official clients compare. The group is empty when none of the stream exists.
 func missingGroup(stream, group string) error {
-	return &failure{codes.NotFound, "Subscription group " + inMessage(group, maxNamesInMessage) + " on stream " + inMessage(stream, maxNamesInMessage) + " does not exist.",
-		metadata.Pairs("exception", "persistent-subscription-does-not-exist", "stream-name", stream, "group-name", group)}
+	return &failure{code: codes.NotFound, message: "Subscription group " + inMessage(group, maxNamesInMessage) + " on stream " + inMessage(stream, maxNamesInMessage) + " does not exist.",
+		trailers: metadata.Pairs("exception", "persistent-subscription-does-not-exist", "stream-name", stream, "group-name", group)}
 }
 
 func (n groupName) dropped() error {
@@ -62,8 +62,8 @@ func (n groupName) dropped() error {
 
 func (n groupName) full() error {
 	// clients of other languages parse the first words
-	return &failure{codes.FailedPrecondition, "Maximum subscriptions reached: persistent subscription " + n.inMessage() + " has as many consumers as it may have",
-		metadata.Pairs("exception", "maximum-subscribers-reached", "stream-name", n.Stream, "group-name", n.Group)}
+	return &failure{code: codes.FailedPrecondition, message: "Maximum subscriptions reached: persistent subscription " + n.inMessage() + " has as many consumers as it may have",
+		trailers: metadata.Pairs("exception", "maximum-subscribers-reached", "stream-name", n.Stream, "group-name", n.Group)}
 }
 
 func (n groupName) refused(reason string) error {

@@ -38,6 +38,8 @@ type consumerGroup struct {
 	running sync.WaitGroup
 	started time.Time
 
+	truncating sync.Mutex // held while the parked stream is truncated
+
 	mu        sync.Mutex
 	state     *group.Group
 	consumers []*consumer
@@ -622,8 +624,10 @@ func (g *consumerGroup) keepNewest(stream string) error {
 	return err
 }
 
-// truncateParked hides parked events that were replayed and settled.
+// truncateParked hides parked events that were replayed and settled, or discarded.
 func (g *consumerGroup) truncateParked() error {
+	g.truncating.Lock()
+	defer g.truncating.Unlock()
 	g.mu.Lock()
 	before, due := g.state.Truncation()
 	g.mu.Unlock()

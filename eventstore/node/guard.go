@@ -17,8 +17,11 @@ import (
 	"github.com/EventStore/EventStore-Client-Go/v4/protos/streams"
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/health/grpc_health_v1"
 	"google.golang.org/grpc/metadata"
 	"google.golang.org/grpc/peer"
+	reflectionv1 "google.golang.org/grpc/reflection/grpc_reflection_v1"
+	reflectionv1alpha "google.golang.org/grpc/reflection/grpc_reflection_v1alpha"
 	"google.golang.org/grpc/status"
 	"google.golang.org/protobuf/proto"
 
@@ -26,6 +29,7 @@ import (
 	"reckon/eventstore/node/eventlog"
 	"reckon/eventstore/node/protos/monitoring"
 	"reckon/eventstore/node/protos/operations"
+	"reckon/eventstore/node/protos/streamsv2"
 	"reckon/eventstore/node/protos/users"
 	"reckon/internal/passwords"
 )
@@ -43,6 +47,12 @@ type callRule struct {
 var callRules = map[string]callRule{
 	serverfeatures.ServerFeatures_GetSupportedMethods_FullMethodName: {open: true},
 	gossip.Gossip_Read_FullMethodName:                                {open: true},
+	grpc_health_v1.Health_Check_FullMethodName:                       {open: true},
+	grpc_health_v1.Health_List_FullMethodName:                        {open: true},
+	grpc_health_v1.Health_Watch_FullMethodName:                       {open: true},
+
+	reflectionv1.ServerReflection_ServerReflectionInfo_FullMethodName:      {roles: operators},
+	reflectionv1alpha.ServerReflection_ServerReflectionInfo_FullMethodName: {roles: operators},
 
 	streams.Streams_Read_FullMethodName:        {needs: needOfRead, live: isSubscription},
 	streams.Streams_Append_FullMethodName:      {needs: needOfAppend, refused: func() proto.Message { return new(streams.AppendReq) }},
@@ -50,10 +60,14 @@ var callRules = map[string]callRule{
 	streams.Streams_Tombstone_FullMethodName:   {needs: needOfTombstone},
 	streams.Streams_BatchAppend_FullMethodName: {}, // each batch is authorized by itself, and refused in its own answer
 
+	streamsv2.StreamsService_AppendSession_FullMethodName: {refused: func() proto.Message { return new(streamsv2.AppendRequest) }}, // severalService authorizes each stream
+	streamsv2.StreamsService_AppendRecords_FullMethodName: {},
+
 	persistent.PersistentSubscriptions_Create_FullMethodName:           {roles: operators},
 	persistent.PersistentSubscriptions_Update_FullMethodName:           {roles: operators},
 	persistent.PersistentSubscriptions_Delete_FullMethodName:           {roles: operators},
 	persistent.PersistentSubscriptions_ReplayParked_FullMethodName:     {roles: operators},
+	truncateParkedFullMethod:                                           {roles: operators},
 	persistent.PersistentSubscriptions_RestartSubsystem_FullMethodName: {roles: operators},
 	persistent.PersistentSubscriptions_GetInfo_FullMethodName:          {},
 	persistent.PersistentSubscriptions_List_FullMethodName:             {},
@@ -121,7 +135,7 @@ func needOfGroup(request any) (access.Need, bool) {
 }
 
 // guard lets users do what they may, and refuses everything else. All calls of users go
-// through it; handlers need not know of it, but for authorizeBatch.
+// through it; handlers need not know of it, but for authorizeStream.
 type guard struct {
 	log    *eventlog.Log
 	users  *access.Authenticator
@@ -136,10 +150,10 @@ type caller struct {
 	session *access.Session
 }
 
-var errNoRule = &failure{codes.PermissionDenied, "nobody may call this", metadata.Pairs("exception", "access-denied")}
+var errNoRule = &failure{code: codes.PermissionDenied, message: "nobody may call this", trailers: metadata.Pairs("exception", "access-denied")}
 
 func denied(message string) *failure {
-	return &failure{codes.PermissionDenied, message, metadata.Pairs("exception", "access-denied")}
+	return &failure{code: codes.PermissionDenied, message: message, trailers: metadata.Pairs("exception", "access-denied")}
 }
 
 // authenticate returns who makes a call; nil for an open RPC.
@@ -239,14 +253,14 @@ func (c *caller) authorizeNow(need access.Need) error {
 
 type callerKey struct{}
 
-// authorizeBatch returns nil when the caller of a BatchAppend may write to a stream.
+// authorizeStream returns nil when the caller of a call that names several streams may do something with one of them.
 // A call that came through no guard is the node's owner's, who may do everything.
-func authorizeBatch(ctx context.Context, stream string) error {
+func authorizeStream(ctx context.Context, action access.Action, stream string) error {
 	c, guarded := ctx.Value(callerKey{}).(*caller)
 	if !guarded {
 		return nil
 	}
-	return c.authorizeNow(access.NeedOf(access.Write, stream))
+	return c.authorizeNow(access.NeedOf(action, stream))
 }
 
 // authorizeUser returns nil when the caller is a user, who may do this to themselves, or an administrator.

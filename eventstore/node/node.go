@@ -11,17 +11,18 @@ import (
 	"time"
 
 	"github.com/EventStore/EventStore-Client-Go/v4/protos/gossip"
-	"github.com/EventStore/EventStore-Client-Go/v4/protos/persistent"
 	"github.com/EventStore/EventStore-Client-Go/v4/protos/serverfeatures"
 	"github.com/EventStore/EventStore-Client-Go/v4/protos/streams"
 	"github.com/google/uuid"
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/credentials/insecure"
+	"google.golang.org/grpc/health/grpc_health_v1"
 	"google.golang.org/grpc/keepalive"
 
 	"reckon/eventstore/node/eventlog"
 	"reckon/eventstore/node/protos/monitoring"
 	"reckon/eventstore/node/protos/operations"
+	"reckon/eventstore/node/protos/streamsv2"
 	"reckon/eventstore/node/protos/users"
 	"reckon/internal/openfiles"
 )
@@ -136,16 +137,19 @@ func (n *Node) open(c Config) error {
 	subscriptions := newQuota(maxSubscriptions, maxSubscriptionsPerConnection, errTooManySubscriptions)
 	n.groups = newGroupsService(n.log, n.closing, n.memory, n.logger)
 	n.users = newUsersService(n.log, n.memory, c.Clock)
-	watchers := newQuota(maxStatsCalls, maxStatsCallsPerConnection, errTooManySubscriptions)
-	services := func(advertise net.Addr) func(grpc.ServiceRegistrar) {
-		return func(to grpc.ServiceRegistrar) {
+	watchers := newQuota(maxStatsCalls, maxStatsCallsPerConnection, errTooManyWatchers)
+	services := func(advertise net.Addr) func(registrar) {
+		return func(to registrar) {
 			streams.RegisterStreamsServer(to, &streamsService{log: n.log, closing: n.closing, memory: n.memory, subscriptions: subscriptions, logger: n.logger})
+			streamsv2.RegisterStreamsServiceServer(to, &severalService{log: n.log, memory: n.memory})
 			serverfeatures.RegisterServerFeaturesServer(to, &featuresService{})
 			gossip.RegisterGossipServer(to, &gossipService{instance: n.log.ID(), advertise: c.advertised(advertise)})
-			persistent.RegisterPersistentSubscriptionsServer(to, n.groups)
+			to.RegisterService(groupsServiceDesc(), n.groups)
 			users.RegisterUsersServer(to, n.users)
 			operations.RegisterOperationsServer(to, &operationsService{node: n, stoppable: c.Stoppable})
 			monitoring.RegisterMonitoringServer(to, &monitoringService{node: n, calls: watchers, dir: c.Dir})
+			grpc_health_v1.RegisterHealthServer(to, &healthService{node: n, calls: watchers, served: to.GetServiceInfo})
+			registerReflection(to, n)
 		}
 	}
 	if n.cleaner, err = newScavenger(n, c.ScavengeEvery, c.Clock); err != nil {
@@ -178,7 +182,7 @@ func (n *Node) placesOf(part openfiles.Part) int {
 }
 
 // newServer makes a gRPC server; g is nil for one whose callers may do everything.
-func (n *Node) newServer(services func(grpc.ServiceRegistrar), g *guard, creds *inboundCredentials) *grpc.Server {
+func (n *Node) newServer(services func(registrar), g *guard, creds *inboundCredentials) *grpc.Server {
 	var chain []grpc.StreamServerInterceptor // the innermost first
 	if g != nil {
 		chain = append(chain, g.stream)
@@ -240,6 +244,9 @@ func (n *Node) isClosing() bool {
 	}
 }
 
+// takesAppends reports whether the node is not closing, and its log takes appends.
+func (n *Node) takesAppends() bool { return n.log.Err() == nil && !n.isClosing() }
+
 // Health returns the state of the log.
 func (n *Node) Health() eventlog.Health { return n.log.Health() }
 
@@ -248,6 +255,9 @@ func (n *Node) Health() eventlog.Health { return n.log.Health() }
 // (*eventlog.StorageError, *eventlog.CorruptError, *eventlog.IndexError). After the last two
 // calls are still answered.
 func (n *Node) Done() <-chan error { return n.served }
+
+// StopRequested returns a channel that is closed when a client asks the node to stop.
+func (n *Node) StopRequested() <-chan struct{} { return n.asked }
 
 // Close ends subscriptions, waits for the calls in progress, and closes the log. When ctx
 // ends first the remaining calls are cancelled; appends that the log has accepted are

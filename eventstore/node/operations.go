@@ -50,7 +50,7 @@ func (s *operationsService) StopScavenge(ctx context.Context, req *operations.St
 	}
 	if !known {
 		asked := req.GetOptions().GetScavengeId()
-		return nil, statusError(ctx, &failure{codes.NotFound, "there is no scavenge of this id", metadata.Pairs("exception", "scavenge-not-found", "scavenge-id", asked)})
+		return nil, statusError(ctx, &failure{code: codes.NotFound, message: "there is no scavenge of this id", trailers: metadata.Pairs("exception", "scavenge-not-found", "scavenge-id", asked)})
 	}
 	return &operations.ScavengeResp{ScavengeId: id.String(), ScavengeResult: operations.ScavengeResp_Stopped}, nil
 }

@@ -77,7 +77,7 @@ func (p *plainHTTP) answer(method, path string) (status int, body []byte) {
 	}
 	switch path {
 	case "/health/live":
-		if p.node.log.Err() != nil || p.node.isClosing() {
+		if !p.node.takesAppends() {
 			return http.StatusServiceUnavailable, nil
 		}
 		return http.StatusNoContent, nil

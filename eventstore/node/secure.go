@@ -65,7 +65,7 @@ type door struct {
 }
 
 // openDoor makes the first users and opens the port. It serves nothing yet.
-func (n *Node) openDoor(ctx context.Context, c Config, services func(net.Addr) func(grpc.ServiceRegistrar)) (*door, error) {
+func (n *Node) openDoor(ctx context.Context, c Config, services func(net.Addr) func(registrar)) (*door, error) {
 	if n.log.Err() == nil { // one that is read only has the users that it has
 		if err := makeFirstUsers(ctx, c, n.users.directory); err != nil {
 			return nil, fmt.Errorf("make the first users: %w", err)

@@ -29,7 +29,10 @@ import (
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/credentials"
+	"google.golang.org/grpc/health/grpc_health_v1"
 	"google.golang.org/grpc/metadata"
+	reflectionv1 "google.golang.org/grpc/reflection/grpc_reflection_v1"
+	reflectionv1alpha "google.golang.org/grpc/reflection/grpc_reflection_v1alpha"
 	"google.golang.org/grpc/status"
 	"google.golang.org/protobuf/types/known/emptypb"
 
@@ -37,6 +40,7 @@ import (
 	"reckon/eventstore/node/eventlog"
 	"reckon/eventstore/node/protos/monitoring"
 	"reckon/eventstore/node/protos/operations"
+	"reckon/eventstore/node/protos/streamsv2"
 	"reckon/eventstore/node/protos/users"
 	"reckon/internal/passwords"
 )
@@ -258,6 +262,38 @@ var rpcs = map[string]call{
 		_, err := gossip.NewGossipClient(conn).Read(ctx, &shared.Empty{})
 		return err
 	},
+	grpc_health_v1.Health_Check_FullMethodName: func(ctx context.Context, conn *grpc.ClientConn, _ string) error {
+		_, err := grpc_health_v1.NewHealthClient(conn).Check(ctx, &grpc_health_v1.HealthCheckRequest{})
+		return err
+	},
+	grpc_health_v1.Health_List_FullMethodName: func(ctx context.Context, conn *grpc.ClientConn, _ string) error {
+		_, err := grpc_health_v1.NewHealthClient(conn).List(ctx, &grpc_health_v1.HealthListRequest{})
+		return err
+	},
+	grpc_health_v1.Health_Watch_FullMethodName: func(ctx context.Context, conn *grpc.ClientConn, _ string) error {
+		ctx, cancel := context.WithCancel(ctx)
+		defer cancel()
+		watch, err := grpc_health_v1.NewHealthClient(conn).Watch(ctx, &grpc_health_v1.HealthCheckRequest{})
+		if err == nil {
+			_, err = watch.Recv()
+		}
+		return err
+	},
+	reflectionv1.ServerReflection_ServerReflectionInfo_FullMethodName:      reflectionCall(reflectionv1.ServerReflection_ServerReflectionInfo_FullMethodName),
+	reflectionv1alpha.ServerReflection_ServerReflectionInfo_FullMethodName: reflectionCall(reflectionv1alpha.ServerReflection_ServerReflectionInfo_FullMethodName),
+
+	streamsv2.StreamsService_AppendSession_FullMethodName: func(ctx context.Context, conn *grpc.ClientConn, stream string) error {
+		_, err := session(ctx, streamsv2.NewStreamsServiceClient(conn), &streamsv2.AppendRequest{Stream: "other", Records: []*streamsv2.AppendRecord{record("", "x")}}, &streamsv2.AppendRequest{Stream: stream, Records: []*streamsv2.AppendRecord{record("", "x")}})
+		return err
+	},
+	streamsv2.StreamsService_AppendRecords_FullMethodName: func(ctx context.Context, conn *grpc.ClientConn, stream string) error {
+		_, err := streamsv2.NewStreamsServiceClient(conn).AppendRecords(ctx, &streamsv2.AppendRecordsRequest{Records: []*streamsv2.AppendRecord{record("other", "x"), record(stream, "x")}})
+		return err
+	},
+
+	truncateParkedFullMethod: func(ctx context.Context, conn *grpc.ClientConn, _ string) error {
+		return conn.Invoke(ctx, truncateParkedFullMethod, &persistent.ReplayParkedReq{}, &persistent.ReplayParkedResp{})
+	},
 	persistent.PersistentSubscriptions_Create_FullMethodName: func(ctx context.Context, conn *grpc.ClientConn, _ string) error {
 		_, err := persistent.NewPersistentSubscriptionsClient(conn).Create(ctx, &persistent.CreateReq{})
 		return err
@@ -332,6 +368,26 @@ var rpcs = map[string]call{
 		}
 		return err
 	},
+}
+
+// reflectionCall asks for the list of services; the messages of both versions are the same.
+func reflectionCall(method string) call {
+	return func(ctx context.Context, conn *grpc.ClientConn, _ string) error {
+		ctx, cancel := context.WithCancel(ctx)
+		defer cancel()
+		_, err := reflectCall(ctx, conn, method, &reflectionv1.ServerReflectionRequest{MessageRequest: &reflectionv1.ServerReflectionRequest_ListServices{}})
+		return err
+	}
+}
+
+func reflectCall(ctx context.Context, conn *grpc.ClientConn, method string, req *reflectionv1.ServerReflectionRequest) (*reflectionv1.ServerReflectionResponse, error) {
+	stream, err := conn.NewStream(ctx, &grpc.StreamDesc{ClientStreams: true, ServerStreams: true}, method)
+	if err != nil {
+		return nil, err
+	}
+	_ = stream.SendMsg(req) // the end says what went wrong
+	answer := &reflectionv1.ServerReflectionResponse{}
+	return answer, stream.RecvMsg(answer)
 }
 
 func userCall[Req, Resp any](f func(users.UsersClient, context.Context, *Req, ...grpc.CallOption) (*Resp, error), request func(user string) *Req) call {
@@ -434,7 +490,7 @@ func TestAccessTable(t *testing.T) {
 			if want && (eventlog.IsMetaStream(row.stream) || access.IsSecret(row.stream) || row.stream == access.SettingsStream) {
 				continue // it would change who may
 			}
-			for _, method := range []string{streams.Streams_Append_FullMethodName, streams.Streams_BatchAppend_FullMethodName} {
+			for _, method := range []string{streams.Streams_Append_FullMethodName, streams.Streams_BatchAppend_FullMethodName, streamsv2.StreamsService_AppendSession_FullMethodName, streamsv2.StreamsService_AppendRecords_FullMethodName} {
 				err := rpcs[method](as(t, who), s.conn, row.stream)
 				if mayCall(err) != want || !want && status.Code(err) != codes.PermissionDenied {
 					t.Errorf("%s to %q by %q: %v, want %v", method, row.stream, who, err, want)
@@ -456,8 +512,10 @@ func TestAccessTable(t *testing.T) {
 		serverfeatures.ServerFeatures_GetSupportedMethods_FullMethodName: everyone, gossip.Gossip_Read_FullMethodName: everyone,
 		persistent.PersistentSubscriptions_Create_FullMethodName: operators, persistent.PersistentSubscriptions_Update_FullMethodName: operators,
 		persistent.PersistentSubscriptions_Delete_FullMethodName: operators, persistent.PersistentSubscriptions_ReplayParked_FullMethodName: operators,
-		persistent.PersistentSubscriptions_RestartSubsystem_FullMethodName: operators,
-		persistent.PersistentSubscriptions_GetInfo_FullMethodName:          signedIn, persistent.PersistentSubscriptions_List_FullMethodName: signedIn,
+		persistent.PersistentSubscriptions_RestartSubsystem_FullMethodName: operators, truncateParkedFullMethod: operators,
+		grpc_health_v1.Health_Check_FullMethodName: everyone, grpc_health_v1.Health_List_FullMethodName: everyone, grpc_health_v1.Health_Watch_FullMethodName: everyone,
+		reflectionv1.ServerReflection_ServerReflectionInfo_FullMethodName: operators, reflectionv1alpha.ServerReflection_ServerReflectionInfo_FullMethodName: operators,
+		persistent.PersistentSubscriptions_GetInfo_FullMethodName: signedIn, persistent.PersistentSubscriptions_List_FullMethodName: signedIn,
 		operations.Operations_StartScavenge_FullMethodName: operators, operations.Operations_StopScavenge_FullMethodName: operators,
 		operations.Operations_MergeIndexes_FullMethodName: operators, operations.Operations_ResignNode_FullMethodName: operators,
 		operations.Operations_SetNodePriority_FullMethodName: operators, operations.Operations_RestartPersistentSubscriptions_FullMethodName: operators,
@@ -481,6 +539,21 @@ func TestAccessTable(t *testing.T) {
 		try(method, method, "nosuch", admins)
 	}
 	try("a new password", users.Users_ChangePassword_FullMethodName, ordinary, "ann admin")
+}
+
+// TestCheckedStreamsAreRead: whether a stream that is not written has events is told to its readers only.
+func TestCheckedStreamsAreRead(t *testing.T) {
+	t.Parallel()
+	s := startSecured(t)
+	s.acl(t, "closed", `{"$r":"$admins"}`)
+	for who, want := range map[string]codes.Code{ordinary: codes.PermissionDenied, admin: codes.OK} {
+		_, err := streamsv2.NewStreamsServiceClient(s.conn).AppendRecords(as(t, who), &streamsv2.AppendRecordsRequest{
+			Records: []*streamsv2.AppendRecord{record("plain", "x")}, Checks: []*streamsv2.ConsistencyCheck{stateCheck("closed", -1)},
+		})
+		if status.Code(err) != want {
+			t.Errorf("%s: %v", who, err)
+		}
+	}
 }
 
 // TestDeniedSaysSo: clients translate the trailer.

@@ -8,10 +8,13 @@ import (
 	"runtime/debug"
 	"strconv"
 
+	rpcstatus "google.golang.org/genproto/googleapis/rpc/status"
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/metadata"
 	"google.golang.org/grpc/status"
+	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/types/known/anypb"
 
 	"reckon/eventstore/node/eventlog"
 )
@@ -22,6 +25,7 @@ type failure struct {
 	code     codes.Code
 	message  string
 	trailers metadata.MD
+	detail   proto.Message // of the status, for clients that read those; nil: none
 }
 
 func (f *failure) Error() string { return f.message }
@@ -30,7 +34,8 @@ var (
 	errShuttingDown = &failure{code: codes.Unavailable, message: "the node is shutting down"}
 	errTooBusy      = &failure{code: codes.Unavailable, message: "calls in progress hold all memory there is for events: try again"}
 
-	errTooManySubscriptions = &failure{code: codes.ResourceExhausted, message: "there are too many subscriptions of this connection, of its user or of all users: end some"}
+	errTooManySubscriptions = &failure{code: codes.ResourceExhausted, message: fmt.Sprintf("there are too many subscriptions: this node has at most %d, a connection %d, and a user what others leave; end some, or read several streams by one subscription to $all with a filter", maxSubscriptions, maxSubscriptionsPerConnection)}
+	errTooManyWatchers      = &failure{code: codes.ResourceExhausted, message: fmt.Sprintf("there are too many calls that follow figures or health: this node has at most %d, and a connection %d; end some", maxStatsCalls, maxStatsCallsPerConnection)}
 	errTooManyConsumers     = &failure{code: codes.ResourceExhausted, message: "this node has as many consumers of persistent subscriptions as it can, in all or of this user"}
 )
 
@@ -60,14 +65,14 @@ func translate(err error) *failure {
 		// clients of other languages parse this sentence
 		message := fmt.Sprintf("the operation failed: WrongExpectedVersion. Stream: %s, Expected version: %s, Actual version: %d",
 			inMessage(revision.Stream, maxNameInMessage), revision.Expected.LegacyNumber(), revision.Actual)
-		return &failure{codes.FailedPrecondition, message, metadata.Pairs("exception", "wrong-expected-version",
+		return &failure{code: codes.FailedPrecondition, message: message, trailers: metadata.Pairs("exception", "wrong-expected-version",
 			"stream-name", revision.Stream, "expected-version", revision.Expected.LegacyNumber(), "actual-version", strconv.FormatInt(revision.Actual, 10))}
 	case errors.As(err, &isDeleted):
-		return &failure{codes.FailedPrecondition, err.Error(), metadata.Pairs("exception", "stream-deleted", "stream-name", isDeleted.Stream)}
+		return &failure{code: codes.FailedPrecondition, message: err.Error(), trailers: metadata.Pairs("exception", "stream-deleted", "stream-name", isDeleted.Stream)}
 	case errors.As(err, &denied):
-		return &failure{codes.PermissionDenied, err.Error(), metadata.Pairs("exception", "access-denied")}
+		return &failure{code: codes.PermissionDenied, message: err.Error(), trailers: metadata.Pairs("exception", "access-denied")}
 	case errors.As(err, &tooLarge):
-		return &failure{codes.InvalidArgument, err.Error(), metadata.Pairs("exception", "maximum-append-size-exceeded", "maximum-append-size", strconv.Itoa(tooLarge.LimitBytes))}
+		return &failure{code: codes.InvalidArgument, message: err.Error(), trailers: metadata.Pairs("exception", "maximum-append-size-exceeded", "maximum-append-size", strconv.Itoa(tooLarge.LimitBytes))}
 	case errors.As(err, &malformed):
 		return invalid(err.Error())
 	case errors.As(err, &corrupt):
@@ -99,7 +104,18 @@ func statusError(ctx context.Context, err error) error {
 	if len(f.trailers) > 0 {
 		_ = grpc.SetTrailer(ctx, f.trailers) // fails only outside a call
 	}
-	return status.Error(f.code, f.message)
+	return f.status()
+}
+
+// status is the failure without its trailers.
+func (f *failure) status() error {
+	s := &rpcstatus.Status{Code: int32(f.code), Message: f.message}
+	if f.detail != nil {
+		if packed, err := anypb.New(f.detail); err == nil {
+			s.Details = []*anypb.Any{packed}
+		}
+	}
+	return status.ErrorProto(s)
 }
 
 // recoverStream answers a call that panics with INTERNAL, so that it does not end the process.

@@ -16,6 +16,7 @@ import (
 	"google.golang.org/protobuf/types/known/anypb"
 	"google.golang.org/protobuf/types/known/emptypb"
 
+	"reckon/eventstore/node/access"
 	"reckon/eventstore/node/eventlog"
 )
 
@@ -233,7 +234,7 @@ func (c *batchCall) submitBatch(ctx context.Context, b *batch) (*eventlog.Pendin
 		return nil, err
 	}
 	stream := string(b.options.GetStreamIdentifier().GetStreamName())
-	if err := authorizeBatch(ctx, stream); err != nil {
+	if err := authorizeStream(ctx, access.Write, stream); err != nil {
 		return nil, err
 	}
 	return c.service.log.Submit(ctx, stream, expected, b.events)

@@ -32,6 +32,7 @@ type readRequest struct {
 	filter       *filter
 	idAsText     bool
 	positions    bool // say where the stream begins and ends: older clients refuse such messages
+	fallsBehind  bool // say when the subscription is no longer live: likewise
 }
 
 // Read answers reads and subscriptions of a stream or of $all.
@@ -66,7 +67,8 @@ func (s *streamsService) Read(req *streams.ReadReq, call streams.Streams_ReadSer
 }
 
 func readFromWire(o *streams.ReadReq_Options) (*readRequest, error) {
-	r := &readRequest{resolveLinks: o.GetResolveLinks(), positions: o.GetControlOption().GetCompatibility() >= 1}
+	compatibility := o.GetControlOption().GetCompatibility()
+	r := &readRequest{resolveLinks: o.GetResolveLinks(), positions: compatibility >= 1, fallsBehind: compatibility >= 2}
 	switch o.GetReadDirection() {
 	case streams.ReadReq_Options_Forwards:
 	case streams.ReadReq_Options_Backwards:

@@ -2,6 +2,7 @@ package node
 
 import (
 	"math"
+	"time"
 
 	"github.com/EventStore/EventStore-Client-Go/v4/protos/streams"
 	"github.com/google/uuid"
@@ -17,8 +18,8 @@ type pageStep func() (records int, atEnd bool, err error)
 
 // follow runs next until the call or the node ends. It calls caughtUp whenever the
 // subscriber reaches the end of the log, first after the start and again after it was
-// more than liveBufferEvents behind.
-func (o *reply) follow(watch *eventlog.Watch, next pageStep, caughtUp func() error) error {
+// more than liveBufferEvents behind: then, too, it tells clients that know of that. reached is how far the subscriber is.
+func (o *reply) follow(watch *eventlog.Watch, next pageStep, reached func() progress, caughtUp func() error) error {
 	live, burst := false, 0
 	for {
 		if err := o.interrupted(); err != nil {
@@ -31,8 +32,11 @@ func (o *reply) follow(watch *eventlog.Watch, next pageStep, caughtUp func() err
 		if err != nil {
 			return err
 		}
-		if burst += records; burst > liveBufferEvents {
+		if burst += records; live && burst > liveBufferEvents {
 			live = false
+			if err := o.sendFellBehind(reached()); err != nil {
+				return err
+			}
 		}
 		if !atEnd {
 			continue
@@ -70,8 +74,12 @@ func (o *reply) sendConfirmation() error {
 	}})
 }
 
-func (o *reply) sendCaughtUp() error {
-	return o.call.Send(&streams.ReadResp{Content: &streams.ReadResp_CaughtUp_{CaughtUp: &streams.ReadResp_CaughtUp{}}})
+// sendFellBehind says that the subscriber is no longer live, to a client that takes such a message.
+func (o *reply) sendFellBehind(at progress) error {
+	if !o.request.fallsBehind {
+		return nil
+	}
+	return o.call.Send(fellBehindAt(at, time.Now()))
 }
 
 // subscribeStream follows the visible events of one stream.
@@ -92,7 +100,9 @@ func (s *streamsService) subscribeStream(r *readRequest, out *reply) error {
 	if before.Tombstoned { // what was tombstoned before is not shown: only who follows already gets the tombstone, behind what came before it
 		return &eventlog.StreamDeletedError{Stream: r.stream}
 	}
-	return out.follow(watch, func() (int, bool, error) { return s.streamStep(r, out, &next) }, out.sendCaughtUp)
+	reached := func() progress { return progressBefore(next, false) }
+	caughtUp := func() error { return out.call.Send(caughtUpAt(reached(), time.Now())) }
+	return out.follow(watch, func() (int, bool, error) { return s.streamStep(r, out, &next) }, reached, caughtUp)
 }
 
 // subscriptionStart returns the first revision to deliver: the one after the revision
@@ -155,7 +165,7 @@ func (s *streamsService) subscribeAll(r *readRequest, out *reply) error {
 	if err := out.sendConfirmation(); err != nil {
 		return err
 	}
-	return out.follow(watch, a.step, a.caughtUp)
+	return out.follow(watch, a.step, a.reached, a.caughtUp)
 }
 
 // allSubscription is the state of one subscription to $all.
@@ -218,10 +228,10 @@ func (a *allSubscription) sendCheckpoint() error {
 		return nil
 	}
 	a.checkpoint = position
-	return a.out.call.Send(&streams.ReadResp{Content: &streams.ReadResp_Checkpoint_{
-		Checkpoint: &streams.ReadResp_Checkpoint{CommitPosition: position, PreparePosition: position},
-	}})
+	return a.out.call.Send(checkpointAt(position, time.Now()))
 }
+
+func (a *allSubscription) reached() progress { return progressBefore(a.next, true) }
 
 func (a *allSubscription) caughtUp() error {
 	if a.request.filter != nil {
@@ -236,5 +246,5 @@ func (a *allSubscription) caughtUp() error {
 			}
 		}
 	}
-	return a.out.sendCaughtUp()
+	return a.out.call.Send(caughtUpAt(a.reached(), time.Now()))
 }

@@ -37,7 +37,7 @@ const messageField = "grpc-message"
 // have to be, and what is too long is cut.
 func (f *failure) sendable() *failure {
 	room := maxErrorBytes - len(messageField) - fieldOverhead
-	out := &failure{code: f.code, trailers: make(metadata.MD, len(f.trailers))}
+	out := &failure{code: f.code, detail: f.detail, trailers: make(metadata.MD, len(f.trailers))}
 	for key, values := range f.trailers {
 		most := maxTrailerBytes
 		switch key {

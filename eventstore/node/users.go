@@ -51,9 +51,9 @@ func userFailure(err error, login string) error {
 	}
 	switch {
 	case errors.Is(err, access.ErrNoSuchUser):
-		return &failure{codes.NotFound, err.Error(), trailers("user-not-found")}
+		return &failure{code: codes.NotFound, message: err.Error(), trailers: trailers("user-not-found")}
 	case errors.Is(err, access.ErrUserExists):
-		return &failure{codes.AlreadyExists, err.Error(), trailers("user-conflict")}
+		return &failure{code: codes.AlreadyExists, message: err.Error(), trailers: trailers("user-conflict")}
 	case errors.Is(err, access.ErrTooManyUsers):
 		return &failure{code: codes.ResourceExhausted, message: err.Error()}
 	case errors.Is(err, access.ErrChanged), errors.As(err, new(*eventlog.WrongExpectedRevisionError)):

@@ -11,12 +11,14 @@ import (
 	"path"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/minio/minio-go/v7"
 	"github.com/minio/minio-go/v7/pkg/credentials"
 
 	"reckon/domain/event"
+	"reckon/internal/disk"
 )
 
 // Bucket is a Store in a bucket of a service that speaks S3 and whose reads see every finished write, as AWS' do.
@@ -24,6 +26,10 @@ import (
 type Bucket struct {
 	client *minio.Client
 	at     BucketAddress
+
+	mu      sync.Mutex
+	refused error     // why the service took no write, until it takes a probe; nil: it takes what is written
+	probed  time.Time // when that was last tried
 }
 
 const (
@@ -34,12 +40,23 @@ const (
 	// renewAfter is the age at which a blob that is stored again is written again. It is so far below MinimumAge that the
 	// clocks of both machines may differ by the 15 minutes at which S3 refuses requests.
 	renewAfter = MinimumAge / 2
+	// probePause is how often a service that has refused a write is shown a probe, of as many bytes as a disk must have room for.
+	probePause = 2 * time.Second
+	probeBytes = disk.MinimumRoom
+	// probeName is the object of a probe below the bucket's prefix. It is removed again.
+	probeName = "probe"
 )
 
 // UnavailableError means that a bucket does not answer, or refuses what it should not, or that a folder's disk is full. Again later.
-type UnavailableError struct{ Err error }
+type UnavailableError struct {
+	Err     error
+	Refuses bool // it answers and takes nothing that is written: what it has can be read
+}
 
 func (e *UnavailableError) Error() string {
+	if e.Refuses {
+		return "the store of large bytes refuses what is written to it: " + e.Err.Error()
+	}
 	return "the store of large bytes is unavailable: " + e.Err.Error()
 }
 
@@ -48,6 +65,9 @@ func (e *UnavailableError) Unwrap() error { return e.Err }
 
 // UnavailablePart names the part that is away (httpkit.Translate).
 func (e *UnavailableError) UnavailablePart() string { return "the store of large bytes" }
+
+// RefusesWrites tells that the part answers and takes nothing that is written (httpkit.RefusesWrites).
+func (e *UnavailableError) RefusesWrites() bool { return e.Refuses }
 
 // NotVersionedError is returned by Collect for a bucket from which no one version of an object can be removed.
 type NotVersionedError struct{ Bucket string }
@@ -68,6 +88,13 @@ func OpenBucket(ctx context.Context, at BucketAddress) (*Bucket, error) {
 	})
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", at, err)
+	}
+	found, err := client.GetCreds()
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", at, err)
+	}
+	if found.AccessKeyID == "" {
+		return nil, &NoCredentialsError{at.Name}
 	}
 	b := &Bucket{client: client, at: at}
 	return b, b.Ready(ctx)
@@ -110,10 +137,23 @@ func (b *Bucket) put(ctx context.Context, named event.Blob, content io.Reader) e
 	case err != nil && !isMissing(err):
 		return b.failed(ctx, err)
 	}
-	_, err = b.client.PutObject(ctx, b.at.Name, key, content, named.Bytes, minio.PutObjectOptions{
+	_, err = b.write(ctx, key, content, named.Bytes)
+	return err
+}
+
+// write writes an object. Where the service answers and does not take it, that is remembered for Ready.
+func (b *Bucket) write(ctx context.Context, key string, content io.Reader, bytes int64) (minio.UploadInfo, error) {
+	written, err := b.client.PutObject(ctx, b.at.Name, key, content, bytes, minio.PutObjectOptions{
 		ContentType: "application/octet-stream", DisableMultipart: true, SendContentMd5: true,
 	})
-	return b.failed(ctx, err)
+	if _, answered := errors.AsType[minio.ErrorResponse](err); !answered || ctx.Err() != nil {
+		return written, b.failed(ctx, err)
+	}
+	err = &UnavailableError{Err: err, Refuses: true}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.refused = err
+	return written, err
 }
 
 // Get is Store.
@@ -139,7 +179,7 @@ func (b *Bucket) Get(ctx context.Context, named event.Blob) ([]byte, error) {
 	return content, verifyContent(content, named)
 }
 
-// Ready is Store.
+// Ready is Store. Nothing is written unless a write was refused: then a probe tells whether writes are taken again.
 func (b *Bucket) Ready(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, bucketCall)
 	defer cancel()
@@ -147,7 +187,39 @@ func (b *Bucket) Ready(ctx context.Context) error {
 	if err == nil && !exists {
 		err = &NoBucketError{b.at.Name}
 	}
-	return b.failed(ctx, err)
+	if err != nil {
+		return b.failed(ctx, err)
+	}
+	refused, due := b.refusal()
+	if !due {
+		return refused
+	}
+	if b.probe(ctx) != nil {
+		return refused
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.refused = nil
+	return nil
+}
+
+// refusal is why the last write was refused, nil where it was taken, and whether a probe is due.
+func (b *Bucket) refusal() (refused error, due bool) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if due = b.refused != nil && time.Since(b.probed) >= probePause; due {
+		b.probed = time.Now()
+	}
+	return b.refused, due
+}
+
+// probe writes an object and removes it.
+func (b *Bucket) probe(ctx context.Context) error {
+	written, err := b.write(ctx, b.at.Prefix+probeName, bytes.NewReader(make([]byte, probeBytes)), probeBytes)
+	if err != nil {
+		return err
+	}
+	return b.client.RemoveObject(ctx, b.at.Name, written.Key, minio.RemoveObjectOptions{VersionID: written.VersionID})
 }
 
 // Close is Store; a bucket needs none.
@@ -157,8 +229,8 @@ func (b *Bucket) Close() error { return nil }
 func (b *Bucket) UsedBy(ctx context.Context, logID string) error {
 	ctx, cancel := context.WithTimeout(ctx, bucketCall)
 	defer cancel()
-	_, err := b.client.PutObject(ctx, b.at.Name, b.at.Prefix+logMark+path.Base(logID), bytes.NewReader(nil), 0, minio.PutObjectOptions{DisableMultipart: true})
-	return b.failed(ctx, err)
+	_, err := b.write(ctx, b.at.Prefix+logMark+path.Base(logID), bytes.NewReader(nil), 0)
+	return err
 }
 
 // Collect is Store: *NotVersionedError where the bucket keeps no versions.
@@ -259,7 +331,7 @@ func (b *Bucket) failed(ctx context.Context, err error) error {
 	if err == nil || errors.Is(ctx.Err(), context.Canceled) {
 		return err
 	}
-	return &UnavailableError{err}
+	return &UnavailableError{Err: err}
 }
 
 // NoBucketError means that the service answers and has no such bucket, or shows it to other credentials only.
@@ -269,10 +341,20 @@ func (e *NoBucketError) Error() string {
 	return fmt.Sprintf("there is no bucket %s, or these credentials do not see it", e.Bucket)
 }
 
-// IsRefused tells whether a bucket's service answers and refuses, so that waiting changes nothing: there is no such bucket, or the
-// credentials are not good for it.
+// NoCredentialsError means that this process has no credentials for a bucket: the service was not asked.
+type NoCredentialsError struct{ Bucket string }
+
+func (e *NoCredentialsError) Error() string {
+	return fmt.Sprintf("this process has no credentials for the bucket %s, which was not asked: set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY as for `reckon serve`, "+
+		"or AWS_SHARED_CREDENTIALS_FILE with AWS_PROFILE, or give this machine a role", e.Bucket)
+}
+
+// IsRefused tells whether waiting for a bucket changes nothing: there is no such bucket, or the credentials are missing or not good for it.
 func IsRefused(err error) bool {
 	if _, none := errors.AsType[*NoBucketError](err); none {
+		return true
+	}
+	if _, none := errors.AsType[*NoCredentialsError](err); none {
 		return true
 	}
 	answer, answered := errors.AsType[minio.ErrorResponse](err)

@@ -11,6 +11,7 @@ import (
 	"reckon/domain/event"
 	"reckon/internal/blobs"
 	"reckon/internal/blobs/s3test"
+	"reckon/test/need"
 )
 
 // TestBucketCorrupt: bytes that changed in the bucket are not served, and storing them again repairs them.
@@ -84,6 +85,13 @@ func TestOpenBucketRefuses(t *testing.T) {
 	t.Setenv("AWS_SECRET_ACCESS_KEY", "wrong")
 	if err := open(s3test.Bucket); err == nil {
 		t.Error("opened with a wrong secret")
+	}
+	for name, value := range map[string]string{"AWS_ACCESS_KEY_ID": "", "AWS_SECRET_ACCESS_KEY": "", "HOME": t.TempDir(), "AWS_SHARED_CREDENTIALS_FILE": "", "AWS_CONTAINER_CREDENTIALS_FULL_URI": "http://" + need.Address(t)} { // no machine has a role there
+		t.Setenv(name, value)
+	}
+	var none *blobs.NoCredentialsError
+	if err := open(s3test.Bucket); !errors.As(err, &none) || !blobs.IsRefused(err) || !strings.Contains(err.Error(), "AWS_ACCESS_KEY_ID") {
+		t.Errorf("without credentials: %v", err)
 	}
 }
 

@@ -55,7 +55,7 @@ func (f *Folder) Put(ctx context.Context, content []byte) (event.Blob, error) {
 func (f *Folder) PutStream(ctx context.Context, r io.Reader, maxBytes int64) (named event.Blob, err error) {
 	defer func() {
 		if disk.Refuses(err) {
-			err = &UnavailableError{err}
+			err = &UnavailableError{Err: err, Refuses: true}
 		}
 	}()
 	if err := ctx.Err(); err != nil {

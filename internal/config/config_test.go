@@ -233,6 +233,19 @@ func TestPasswordsAreCutOut(t *testing.T) {
 	}
 }
 
+// TestTheExampleOfPlans: what docs/accounts.md shows as a file of plans is one.
+func TestTheExampleOfPlans(t *testing.T) {
+	page, err := os.ReadFile(filepath.Join("..", "..", "docs", "accounts.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, example, _ := strings.Cut(string(page), "```toml\n")
+	example, _, _ = strings.Cut(example, "```")
+	if plans, err := config.LoadPlans(write(t, example)); err != nil || len(plans) != 2 || plans[1].Name != "lab" {
+		t.Errorf("%+v, %v", plans, err)
+	}
+}
+
 func TestPlans(t *testing.T) {
 	plans, err := config.LoadPlans(write(t, "listen = \"x\"\n[[plans]]\nplan = \"free\"\nper_minute = 7\n[[plans]]\nplan = \"lab\"\nevaluation_budget_ms = 1\nper_minute = 1\nconcurrent_evaluations = 1\njob_budget_ms = 1\nprices = [{period = \"month\", amount_minor = 5, currency = \"EUR\"}]\n"))
 	if err != nil || len(plans) != 2 {

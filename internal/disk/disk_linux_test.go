@@ -2,7 +2,6 @@ package disk_test
 
 import (
 	"errors"
-	"fmt"
 	"os"
 	"path/filepath"
 	"syscall"
@@ -21,10 +20,7 @@ func TestRoom(t *testing.T) {
 	if err := disk.CheckRoom(filepath.Join(folder, "absent")); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("a folder that is not there: %v", err)
 	}
-	if err := syscall.Mount("tmpfs", folder, "tmpfs", 0, fmt.Sprintf("size=%d", 4*disk.MinimumRoom)); err != nil {
-		need.Skip(t, fmt.Sprintf("the right to mount a small disk (%v)", err), "sudo make test")
-	}
-	t.Cleanup(func() { _ = syscall.Unmount(folder, 0) })
+	folder = need.SmallDisk(t, 4*disk.MinimumRoom)
 	if err := disk.CheckRoom(folder); err != nil {
 		t.Fatal(err)
 	}

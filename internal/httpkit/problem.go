@@ -153,6 +153,9 @@ func Translate(err error, table []Mapping) *Problem {
 		return nobodyWaits(err)
 	}
 	if a, ok := errors.AsType[away](err); ok {
+		if RefusesWrites(err) {
+			return Unavailable.Problem("%s refuses what is written to it until an operator makes room; what it has can be read; try again later", a.UnavailablePart()).WithCause(err)
+		}
 		return Unavailable.Problem("%s cannot be reached; try again in a moment", a.UnavailablePart()).WithCause(err)
 	}
 	if errors.Is(err, context.DeadlineExceeded) {
@@ -179,6 +182,16 @@ func nobodyWaits(err error) *Problem {
 type away interface {
 	error
 	UnavailablePart() string
+}
+
+// RefusesWrites tells whether an error is of a part of the service that answers and takes nothing that is written: its disk is full
+// (blobs.UnavailableError).
+func RefusesWrites(err error) bool {
+	part, ok := errors.AsType[interface {
+		error
+		RefusesWrites() bool
+	}](err)
+	return ok && part.RefusesWrites()
 }
 
 // retryUnavailable is the Retry-After of a problem for which no wait is known.

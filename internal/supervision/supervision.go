@@ -15,6 +15,7 @@ const (
 	PartsEnd       = 15 * time.Second // the parts of a server end, beside the time that work in progress gets
 	NodeEnds       = 10 * time.Second // calls in flight end when a node is told to stop, or ends over damage
 	ReadinessLooks = 2 * time.Second  // /readyz waits for what it asks
+	Silence        = 8 * time.Second  // a dependency that answered is away once it has been silent for so long: one slow look takes no server out
 )
 
 // Probe is how a supervisor or a balancer asks a process.

@@ -51,7 +51,8 @@ var Declared = []Declaration{
 	{"reckon_transparency_leaves", Gauge, "Leaves of the transparency log: receipts and certificates.", nil, everywhere},
 	{"reckon_transparency_leaves_served", Gauge, "Leaves that the served checkpoint covers. It follows the other within some times of --checkpoint-interval, or something is wrong: no key, no quorum of witnesses, a log that was rolled back.", nil, everywhere},
 	{"reckon_transparency_conflict", Gauge, "1 while a witness that is named with --witness has cosigned another history of this log, or a later state of it, than the last checkpoint: no checkpoint is signed then; else 0.", nil, "a server that holds the signing keys"},
-	{"reckon_transparency_failing", Gauge, "1 while the last checkpoint could not be signed or a witness did not cosign it: no key, a log that was rolled back, no file signed-tree, a witness that is away; else 0. Also without new receipts.", nil, "a server that holds the signing keys"},
+	{"reckon_transparency_failing", Gauge, "1 while the last checkpoint could not be signed or a witness did not cosign it: no key, a log that was rolled back, no file signed-tree, a witness that is away or refuses; else 0. Also without new receipts.", nil, "a server that holds the signing keys"},
+	{"reckon_transparency_behind", Gauge, "1 while witnesses were not asked for the last checkpoint, because the read model transparency lags behind the log (reckon_projection_lag_seconds); else 0. They are asked when it has followed, and until then reckon_transparency_failing says what was wrong with them before.", nil, "a server that holds the signing keys"},
 
 	{"reckon_jobs_waiting", Gauge, "Jobs in the queue that no runner has, by kind. It counts the whole installation, as the next two do: any process may be asked.", []string{"kind"}, everywhere},
 	{"reckon_jobs_running", Gauge, "Jobs that a runner has claimed.", []string{"kind"}, everywhere},

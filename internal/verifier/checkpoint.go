@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"unicode/utf8"
 )
 
@@ -32,8 +33,12 @@ type verifierKey struct {
 }
 
 var (
-	verifierKeyText = regexp.MustCompile(`^([^\s\v\pZ\x{85}\x{1c}-\x{1f}+\x00-\x1f\x7f]{1,128})\+([0-9a-f]{8})\+([A-Za-z0-9+/=]+)$`)
-	signatureText   = regexp.MustCompile(`^— ([^\s\v\pZ\x{85}\x{1c}-\x{1f}+]+) ([A-Za-z0-9+/=]+)$`)
+	verifierKeyText = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`^([^\s\v\pZ\x{85}\x{1c}-\x{1f}+\x00-\x1f\x7f]{1,128})\+([0-9a-f]{8})\+([A-Za-z0-9+/=]+)$`)
+	})
+	signatureText = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`^— ([^\s\v\pZ\x{85}\x{1c}-\x{1f}+]+) ([A-Za-z0-9+/=]+)$`)
+	})
 )
 
 func readVerifierKey(spelled string, kind byte) (k verifierKey, err error) {
@@ -42,7 +47,7 @@ func readVerifierKey(spelled string, kind byte) (k verifierKey, err error) {
 		what = "the key of a witness"
 	}
 	err = refuse("%s is not a verifier key of type %d", what, kind)
-	found := verifierKeyText.FindStringSubmatch(spelled)
+	found := verifierKeyText().FindStringSubmatch(spelled)
 	if found == nil {
 		return k, err
 	}
@@ -208,7 +213,7 @@ func (l Log) open(note string) (c checkpoint, err error) {
 func (l Log) checkSignatures(body string, lines []string) error {
 	byLog, byWitness := false, map[string]bool{}
 	for _, line := range lines {
-		found := signatureText.FindStringSubmatch(line)
+		found := signatureText().FindStringSubmatch(line)
 		var made []byte
 		if found != nil {
 			made, _ = decode64(base64.StdEncoding, found[2], -1)

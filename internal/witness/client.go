@@ -21,6 +21,10 @@ import (
 const (
 	// askTimeout bounds one witness and one checkpoint.
 	askTimeout = 10 * time.Second
+	// patience is how long, of that, a proof is waited for, and followPause how often it is looked for: a checkpoint is signed from the log,
+	// and the tables, of which proofs are made, follow it.
+	patience    = 5 * time.Second
+	followPause = 100 * time.Millisecond
 	// maxAnswerBytes bounds what a witness answers.
 	maxAnswerBytes = 64 << 10
 	// maxAttempts bounds the requests to one witness: its size becomes known with the first.
@@ -30,17 +34,20 @@ const (
 // Client has checkpoints cosigned by witnesses. Its method is for one goroutine.
 type Client struct {
 	Peers []Peer
-	// Prove returns the consistency proof between the trees of an older size and of a signed root.
-	Prove func(ctx context.Context, older, size int64, root string) (tlog.TreeProof, error)
+	// Prove returns the consistency proof between the trees of an older size and of a signed root; a *transparency.BehindError while it
+	// cannot yet, and then it is asked again for as long as Patience.
+	Prove    func(ctx context.Context, older, size int64, root string) (tlog.TreeProof, error)
+	Patience time.Duration
 
-	mu    sync.Mutex
-	sizes map[string]int64 // of the last checkpoint that a witness cosigned, by its name
-	http  http.Client
+	mu     sync.Mutex
+	sizes  map[string]int64 // of the last checkpoint that a witness cosigned, by its name
+	failed map[string]error // what was wrong with a witness when it was asked last, by its name
+	http   http.Client
 }
 
 // NewClient asks these witnesses.
 func NewClient(peers []Peer, prove func(ctx context.Context, older, size int64, root string) (tlog.TreeProof, error)) *Client {
-	return &Client{Peers: peers, Prove: prove, sizes: map[string]int64{}, http: http.Client{
+	return &Client{Peers: peers, Prove: prove, Patience: patience, sizes: map[string]int64{}, failed: map[string]error{}, http: http.Client{
 		Timeout: askTimeout, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}}
 }
@@ -54,20 +61,22 @@ func (c *Client) Names() []string {
 	return names
 }
 
-// Cosign asks all witnesses that have not cosigned the last checkpoint, at once. The conflicts are those of witnesses that have cosigned
-// something else of this log. The error joins those of the witnesses that failed; what the others said holds all the same.
-func (c *Client) Cosign(ctx context.Context, state transparency.State) (lines []string, conflicts []transparency.Conflicted, err error) {
+// Cosign asks all witnesses that have not cosigned the last checkpoint, at once. The error joins those of the witnesses that failed; what
+// the others said holds all the same. One that cannot be asked, because Prove is behind, is as it was when it was asked last.
+func (c *Client) Cosign(ctx context.Context, state transparency.State) (answers transparency.Answers, err error) {
 	signed, err := state.Last.Note(nil)
 	if err != nil {
-		return nil, nil, err
+		return answers, err
 	}
 	var asked []Peer
 	for _, p := range c.Peers {
-		if !slices.ContainsFunc(state.Cosignatures, func(line string) bool { return transparency.Cosigner(line) == p.Key.name }) {
+		if slices.ContainsFunc(state.Cosignatures, func(line string) bool { return transparency.Cosigner(line) == p.Key.name }) {
+			delete(c.failed, p.Key.name)
+		} else {
 			asked = append(asked, p)
 		}
 	}
-	lines = make([]string, len(asked))
+	lines := make([]string, len(asked))
 	failed := make([]error, len(asked))
 	var all sync.WaitGroup
 	for i, p := range asked {
@@ -80,10 +89,15 @@ func (c *Client) Cosign(ctx context.Context, state transparency.State) (lines []
 	all.Wait()
 	for i, err := range failed {
 		if conflict, is := errors.AsType[*transparency.ConflictError](err); is {
-			conflicts, failed[i] = append(conflicts, conflict.Conflicted), nil
+			answers.Conflicts, failed[i] = append(answers.Conflicts, conflict.Conflicted), nil
 		}
+		if behind, is := errors.AsType[*transparency.BehindError](err); is {
+			answers.Behind, failed[i] = behind, c.failed[asked[i].Key.name]
+		}
+		c.failed[asked[i].Key.name] = failed[i]
 	}
-	return slices.DeleteFunc(lines, func(line string) bool { return line == "" }), conflicts, errors.Join(failed...)
+	answers.Lines = slices.DeleteFunc(lines, func(line string) bool { return line == "" })
+	return answers, errors.Join(failed...)
 }
 
 // ask has one witness cosign a checkpoint, and returns its verified line, or a *transparency.ConflictError.
@@ -94,7 +108,7 @@ func (c *Client) ask(ctx context.Context, p Peer, checkpoint transparency.Signed
 		c.mu.Lock()
 		older := c.sizes[p.Key.name]
 		c.mu.Unlock()
-		proof, err := c.Prove(ctx, older, checkpoint.Size, checkpoint.Root)
+		proof, err := c.proof(ctx, older, checkpoint.Size, checkpoint.Root)
 		if err != nil {
 			return "", err
 		}
@@ -137,6 +151,23 @@ func (c *Client) ask(ctx context.Context, p Peer, checkpoint transparency.Signed
 		}
 	}
 	return "", errors.New("it answers with another size each time")
+}
+
+// proof is what Prove returns within Patience.
+func (c *Client) proof(ctx context.Context, older, size int64, root string) (tlog.TreeProof, error) {
+	following, cancel := context.WithTimeout(ctx, c.Patience)
+	defer cancel()
+	for {
+		proof, err := c.Prove(ctx, older, size, root)
+		if _, behind := errors.AsType[*transparency.BehindError](err); !behind {
+			return proof, err
+		}
+		select {
+		case <-following.Done():
+			return nil, err
+		case <-time.After(followPause):
+		}
+	}
 }
 
 func (c *Client) learn(p Peer, size int64) {

@@ -121,17 +121,17 @@ func TestBothEnds(t *testing.T) {
 	var h history
 	client := witness.NewClient([]witness.Peer{peer}, h.prove)
 	cosign := func(client *witness.Client, h *history) error {
-		lines, conflicts, err := client.Cosign(t.Context(), h.state)
+		answers, err := client.Cosign(t.Context(), h.state)
 		if err != nil {
 			return err
 		}
-		if len(conflicts) > 0 {
-			return &transparency.ConflictError{Conflicted: conflicts[0]}
+		if len(answers.Conflicts) > 0 {
+			return &transparency.ConflictError{Conflicted: answers.Conflicts[0]}
 		}
-		if len(lines) != 1 {
-			t.Fatalf("%q", lines)
+		if len(answers.Lines) != 1 {
+			t.Fatalf("%q", answers.Lines)
 		}
-		text, err := h.state.Last.Note(lines)
+		text, err := h.state.Last.Note(answers.Lines)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -143,10 +143,10 @@ func TestBothEnds(t *testing.T) {
 			t.Fatalf("%+v, %v", opened, err)
 		}
 		// A checkpoint that the witness has cosigned is not asked for again.
-		h.state = transparency.Decider.FoldFrom(h.state, []event.Event{transparency.Cosigned{Size: h.state.Last.Size, Root: h.state.Last.Root, Cosignatures: lines}})
-		again, _, err := client.Cosign(t.Context(), h.state)
-		if len(again) > 0 {
-			t.Errorf("asked again: %q", again)
+		h.state = transparency.Decider.FoldFrom(h.state, []event.Event{transparency.Cosigned{Size: h.state.Last.Size, Root: h.state.Last.Root, Cosignatures: answers.Lines}})
+		again, err := client.Cosign(t.Context(), h.state)
+		if len(again.Lines) > 0 {
+			t.Errorf("asked again: %q", again.Lines)
 		}
 		return err
 	}
@@ -522,11 +522,62 @@ func TestWitnessesThatFail(t *testing.T) {
 				t.Fatal(err)
 			}
 			client := witness.NewClient([]witness.Peer{{Key: key, URL: bad.URL}, {Key: verifierOf(t, s), URL: good.URL}}, h.prove)
-			lines, conflicts, err := client.Cosign(t.Context(), h.state)
-			if err == nil || len(conflicts) > 0 || !strings.Contains(err.Error(), "witness.example/2") || len(lines) != 1 || transparency.Cosigner(lines[0]) != "witness.example/1" {
-				t.Errorf("%q, %v", lines, err)
+			answers, err := client.Cosign(t.Context(), h.state)
+			if err == nil || len(answers.Conflicts) > 0 || !strings.Contains(err.Error(), "witness.example/2") || len(answers.Lines) != 1 || transparency.Cosigner(answers.Lines[0]) != "witness.example/1" {
+				t.Errorf("%+v, %v", answers, err)
 			}
 		})
+	}
+}
+
+// TestALagIsNoFailureOfAWitness: a proof that the tables cannot give yet is waited for; where they do not follow in time the lag is said apart,
+// and what was wrong with a witness when it was asked last stays said, until it is asked again.
+func TestALagIsNoFailureOfAWitness(t *testing.T) {
+	t.Parallel()
+	s := open(t, t.TempDir())
+	defer func() { _ = s.Close() }()
+	refuses := false
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if refuses {
+			http.Error(w, "no such key", http.StatusForbidden)
+			return
+		}
+		s.ServeHTTP(w, r)
+	}))
+	defer server.Close()
+	var h history
+	lags := 0 // how often the proof is asked for in vain
+	client := witness.NewClient([]witness.Peer{{Key: verifierOf(t, s), URL: server.URL}}, func(ctx context.Context, older, size int64, root string) (tlog.TreeProof, error) {
+		if lags > 0 {
+			lags--
+			return nil, &transparency.BehindError{Leaves: older, Signed: size}
+		}
+		return h.prove(ctx, older, size, root)
+	})
+	const always = 1 << 30
+	for _, look := range []struct {
+		what              string
+		lags              int
+		patience          time.Duration
+		refuses           bool
+		lines             int
+		behind, forbidden bool
+	}{
+		{what: "the first", lines: 1},
+		{what: "tables that follow", lags: 2, patience: time.Hour, lines: 1},
+		{what: "tables that do not", lags: always, behind: true},
+		{what: "a witness that refuses", refuses: true, forbidden: true},
+		{what: "one that refused, and tables that do not follow", lags: always, behind: true, forbidden: true},
+		{what: "all well again", lines: 1},
+		{what: "one that agreed, and tables that do not follow", lags: always, behind: true},
+	} {
+		h.grow(t, 3, "")
+		lags, client.Patience, refuses = look.lags, look.patience, look.refuses
+		answers, err := client.Cosign(t.Context(), h.state)
+		forbidden := err != nil && strings.Contains(err.Error(), "403")
+		if len(answers.Lines) != look.lines || (answers.Behind != nil) != look.behind || forbidden != look.forbidden || (err != nil) != forbidden {
+			t.Errorf("%s: %+v, %v", look.what, answers, err)
+		}
 	}
 }
 
@@ -615,17 +666,17 @@ func TestAnotherImplementation(t *testing.T) {
 			client = witness.NewClient([]witness.Peer{peer}, h.prove)
 		}
 		h.grow(t, leaves, "")
-		if lines, _, err := client.Cosign(t.Context(), h.state); err != nil || len(lines) != 1 {
-			t.Fatalf("%q, %v", lines, err)
+		if answers, err := client.Cosign(t.Context(), h.state); err != nil || len(answers.Lines) != 1 {
+			t.Fatalf("%+v, %v", answers, err)
 		}
 	}
 	var other, shorter history
 	other.grow(t, 400, "another")
-	if lines, conflicts, err := witness.NewClient([]witness.Peer{peer}, other.prove).Cosign(t.Context(), other.state); len(lines) > 0 || len(conflicts) != 1 || conflicts[0].Conflict != transparency.OtherHistory {
-		t.Errorf("a second history: %q, %+v, %v", lines, conflicts, err)
+	if answers, err := witness.NewClient([]witness.Peer{peer}, other.prove).Cosign(t.Context(), other.state); len(answers.Lines) > 0 || len(answers.Conflicts) != 1 || answers.Conflicts[0].Conflict != transparency.OtherHistory {
+		t.Errorf("a second history: %+v, %v", answers, err)
 	}
 	shorter.grow(t, 100, "")
-	if _, conflicts, err := witness.NewClient([]witness.Peer{peer}, shorter.prove).Cosign(t.Context(), shorter.state); len(conflicts) != 1 || conflicts[0].Conflict != transparency.Ahead {
-		t.Errorf("an earlier state: %+v, %v", conflicts, err)
+	if answers, err := witness.NewClient([]witness.Peer{peer}, shorter.prove).Cosign(t.Context(), shorter.state); len(answers.Conflicts) != 1 || answers.Conflicts[0].Conflict != transparency.Ahead {
+		t.Errorf("an earlier state: %+v, %v", answers, err)
 	}
 }

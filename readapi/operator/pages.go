@@ -12,6 +12,7 @@ import (
 	"net/url"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 	"unicode/utf8"
 
@@ -190,11 +191,11 @@ func show(w http.ResponseWriter, name string, s shown, err error) {
 	if err != nil {
 		s.Problem = err.Error()
 	}
-	if s.Problem != "" && templates[name] == nil {
+	if s.Problem != "" && templates()[name] == nil {
 		name = "overview" // any: the layout shows the problem instead
 	}
 	var body bytes.Buffer
-	if err := templates[name].ExecuteTemplate(&body, "layout", s); err != nil {
+	if err := templates()[name].ExecuteTemplate(&body, "layout", s); err != nil {
 		panic(err) // the templates and what they show are ours
 	}
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
@@ -398,8 +399,8 @@ func read(path string) []byte {
 	return content
 }
 
-// templates are the pages by name, each with the layout.
-var templates = parse()
+// templates are the pages by name, each with the layout. They are parsed when one is shown: every command would pay for them too.
+var templates = sync.OnceValue(parse)
 
 func parse() map[string]*template.Template {
 	shared := template.Must(template.New("layout").Funcs(template.FuncMap{"visible": workbench.Visible, "moment": moment, "eta": eta}).ParseFS(files, "pages/layout.html"))

@@ -23,6 +23,7 @@ var assets = versioned(map[string]asset{
 	"workbench.css": {contentType: "text/css; charset=utf-8", body: Stylesheet},
 	"workbench.js":  {contentType: "text/javascript; charset=utf-8", body: Script},
 	"notebook.js":   {contentType: "text/javascript; charset=utf-8", body: read("assets/notebook.js")},
+	"answers.js":    {contentType: "text/javascript; charset=utf-8", body: read("assets/answers.js")},
 	"completion.js": {contentType: "text/javascript; charset=utf-8", body: read("assets/completion.js")},
 	"timeline.js":   {contentType: "text/javascript; charset=utf-8", body: read("assets/timeline.js")},
 	"brackets.js":   {contentType: "text/javascript; charset=utf-8", body: read("assets/brackets.js")},

@@ -64,6 +64,17 @@ type elsewhere struct {
 // Again is what evaluates the cell again.
 func (c cell) Again() again { return again{c.Expression, c.SessionID, c.For} }
 
+// Run is the number of the cell's run; nil: it is no run.
+func (c cell) Run() *int64 {
+	switch {
+	case c.Answer != nil:
+		return c.Answer.RunID
+	case c.Problem != nil:
+		return c.Problem.RunID
+	}
+	return nil
+}
+
 // left is what is left of an allowance.
 type left struct{ Limit, Remaining string }
 

@@ -18,7 +18,7 @@ import (
 // functions are those that templates call.
 var functions = template.FuncMap{
 	"form": openForm, "evaluation": openEvaluation,
-	"asset": assetAddress, "visible": visible, "typeset": typeset, "brief": brief, "linkable": linkable, "basis": view.BasisInWords, "engines": view.EnginesInWords, "shownBy": view.ShownBy, "reason": reasonInWords, "price": price, "duration": duration, "count": count, "bytes": bytesInWords, "badge": badgeOf, "choice": chosen, "checkCommand": checkCommand, "about": aboutInWords, "page": url.PathEscape, "scopes": scope.All,
+	"asset": assetAddress, "visible": visible, "text": shownText, "long": isLong, "line": firstLine, "picture": isPicture, "briefly": briefly, "typeset": typeset, "brief": brief, "linkable": linkable, "basis": view.BasisInWords, "engines": view.EnginesInWords, "shownBy": view.ShownBy, "reason": reasonInWords, "price": price, "duration": duration, "count": count, "bytes": bytesInWords, "badge": badgeOf, "choice": chosen, "checkCommand": checkCommand, "about": aboutInWords, "page": url.PathEscape, "scopes": scope.All,
 }
 
 // visible is a text of anybody's as it can be shown: characters that are not seen, or that change the order in which others are, stand as
@@ -72,6 +72,37 @@ func brief(text string) string {
 		}
 	}
 	return text
+}
+
+// maxLine is how many characters of a text stand in one line.
+const maxLine = 200
+
+// firstLine is the beginning of a text, in one line.
+func firstLine(text string) string {
+	line, _, more := strings.Cut(strings.TrimSpace(text), "\n")
+	if runes := []rune(line); len(runes) > maxLine {
+		line, more = string(runes[:maxLine]), true
+	}
+	if more {
+		line += "…"
+	}
+	return line
+}
+
+// isPicture tells whether an answer is what the language writes for a graphic, which says nothing beside it.
+func isPicture(answer string) bool { return answer == "-Graphics-" || answer == "-Graphics3D-" }
+
+// briefly is what a verdict rests on, in a word or two.
+func briefly(basis run.Basis) string {
+	switch basis {
+	case run.BasisExact:
+		return "exactly"
+	case run.BasisNumeric:
+		return "numerically"
+	case run.BasisCrossCheck:
+		return "by cross-check"
+	}
+	return string(basis)
 }
 
 // linkable tells whether a link can carry an expression to the page that evaluates.

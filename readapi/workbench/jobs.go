@@ -304,7 +304,7 @@ const (
 	barLeft   = 150
 )
 
-// draw lays out the largest counts, in the order of their keys.
+// draw lays out the largest counts, from the largest.
 func (c *circuitResult) draw() {
 	keys := slices.SortedFunc(maps.Keys(c.Counts), func(a, b string) int {
 		return cmp.Or(cmp.Compare(c.Counts[b], c.Counts[a]), cmp.Compare(a, b))
@@ -312,7 +312,6 @@ func (c *circuitResult) draw() {
 	if len(keys) > mostBars {
 		c.More, keys = len(keys)-mostBars, keys[:mostBars]
 	}
-	slices.Sort(keys)
 	most := int64(1)
 	for _, key := range keys {
 		most = max(most, c.Counts[key])
@@ -333,11 +332,10 @@ type outcome struct {
 // mostOutcomes is how many rows a table of outcomes or amplitudes has.
 const mostOutcomes = 32
 
-// Outcomes are the likeliest keys of a distribution, in the order of the keys.
+// Outcomes are the likeliest keys of a distribution, from the likeliest.
 func (c *circuitResult) Outcomes(of map[string]float64) []outcome {
 	keys := slices.SortedFunc(maps.Keys(of), func(a, b string) int { return cmp.Or(cmp.Compare(of[b], of[a]), cmp.Compare(a, b)) })
 	keys = keys[:min(len(keys), mostOutcomes)]
-	slices.Sort(keys)
 	list := make([]outcome, len(keys))
 	for i, key := range keys {
 		list[i] = outcome{key, of[key]}

@@ -52,9 +52,12 @@ func openForm(of reader, action string, attributes ...string) (template.HTML, er
 	return template.HTML(b.String()), nil //nolint:gosec // escaped; attributes are named in templates
 }
 
-// openEvaluation opens a form whose answer becomes a cell of the page.
-func openEvaluation(of reader, attribute string) (template.HTML, error) {
-	return openForm(of, "/", attribute, "hx-post=/", "hx-target=#cells", "hx-select=#cells > .cell", "hx-swap=beforeend", "hx-sync=this:drop")
+// openEvaluation opens a form whose answer becomes the last cell of the page, or stands in the place that the attributes name.
+func openEvaluation(of reader, attribute string, place ...string) (template.HTML, error) {
+	if len(place) == 0 {
+		place = []string{"hx-target=#cells", "hx-swap=beforeend"}
+	}
+	return openForm(of, "/", append([]string{attribute, "hx-post=/", "hx-select=#cells > .cell", "hx-sync=this:drop"}, place...)...)
 }
 
 var (

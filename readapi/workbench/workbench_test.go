@@ -82,9 +82,9 @@ func TestFirstVisit(t *testing.T) {
 	b.Fill("#expression", "1+1")
 	b.Click("#evaluate button.primary")
 	b.Has("#cells .answer", "2")
-	b.Has("#cells .verdict.refuted summary", "Refuted: this answer is wrong") // as the stand-in has it; test/e2e has the real one
+	b.Has("#cells .verdict.refuted summary", "Refuted exactly -1") // as the stand-in has it; test/e2e has the real one
 	b.Has("#cells .verdict", "1+1 - (2)")
-	b.Has("#cells", "Nothing of this is kept")
+	b.Has("#cells", "The service keeps nothing of this")
 	sound(t, b, "a checked answer")
 	b.Click(".examples button")
 	b.Until(`document.querySelectorAll("#cells > .cell").length === 2`)
@@ -106,7 +106,7 @@ func TestAnswersOfEveryKind(t *testing.T) {
 		b.Has("#cells > .cell:last-child "+within, shows)
 	}
 	b.Go(s.URL + "/")
-	evaluate("1 + 1", "Refuted: this answer is wrong", ".verdict")
+	evaluate("1 + 1", "Refuted exactly -1", ".verdict summary")
 	evaluate("Sin[x]", "This is no answer", ".note")
 	evaluate("Sin[x]", "Not checked", ".verdict")
 	evaluate("sin(x)", "Sin[x]", ".suggestions")
@@ -334,6 +334,17 @@ func TestEveryPageStands(t *testing.T) {
 	user.Evaluate(t, "1+1").OK(t)
 	user.Evaluate(t, "<b>"+strings.Repeat("x", 3000)).OK(t)
 	user.Do(t, http.MethodPost, "/api/jobs", `{"expression":"1+1"}`).OK(t)
+	b.Show(360, 740, "light")
+	for _, path := range []string{"/history", "/jobs", "/plans"} { // every cell of their tables is in a small window
+		b.Go(s.URL + path)
+		b.Until(`document.querySelector("table.stack td[data-label]")`)
+		if hidden := b.Eval(`[...document.querySelectorAll("table.stack td")].filter((cell) => cell.getBoundingClientRect().right > innerWidth).map((cell) => cell.innerText).join()`); hidden != "" {
+			t.Errorf("%s: outside of a small window: %s", path, hidden)
+		}
+		if out := b.Eval(`(out => out && document.querySelector(".brand").getBoundingClientRect().bottom > out.getBoundingClientRect().top)(document.querySelector('form[action="/sign-out"] button'))`); out != "true" {
+			t.Errorf("%s: signing out is not on the first line", path)
+		}
+	}
 	for _, path := range []string{"/history", "/history?status=nonsense", "/jobs", "/plans", "/account"} {
 		b.Go(s.URL + path)
 		sound(t, b, path)

@@ -65,7 +65,7 @@ func TestAnonymousPlacesAreNotThoseOfAccounts(t *testing.T) {
 	t.Parallel()
 	e := enginetest.Start(t, engine.Options{Concurrency: 1})
 	strangers := fair.NewPool(1)
-	release, err := strangers.Acquire(t.Context(), "one", time.Minute, time.Minute)
+	place, err := strangers.Acquire(t.Context(), "one", time.Minute, time.Minute)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -79,7 +79,7 @@ func TestAnonymousPlacesAreNotThoseOfAccounts(t *testing.T) {
 	if err := ask(nil); err != nil {
 		t.Errorf("an account: %v", err)
 	}
-	release()
+	place.Release()
 	if err := ask(strangers); err != nil {
 		t.Errorf("%v once the place is free", err)
 	}

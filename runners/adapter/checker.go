@@ -56,11 +56,11 @@ func (c Checker) check(ctx context.Context, r commands.CheckRequest) (verificati
 	if err != nil {
 		return inconclusive(verification.ReasonEngineError), nil
 	}
-	release, err := c.Places.Acquire(ctx, r.Account, r.QueueWait, readBudget+2*r.Steps.Processor())
+	place, err := c.Places.Acquire(ctx, r.Account, r.QueueWait, readBudget+2*r.Steps.Processor())
 	if err != nil {
 		return verification.Outcome{}, translate(err)
 	}
-	defer release()
+	defer place.Release()
 	outcome := c.carryOut(ctx, r, plan)
 	return outcome, ctx.Err() // who went away is told nothing, and nothing is kept of it
 }

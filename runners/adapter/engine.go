@@ -38,11 +38,11 @@ func (e Engine) Evaluate(ctx context.Context, r commands.EngineRequest) (command
 
 func (e Engine) evaluate(ctx context.Context, r commands.EngineRequest) (commands.EngineOutcome, error) {
 	if e.Places != nil {
-		release, err := e.Places.Acquire(ctx, r.Account, r.QueueWait, r.Budget)
+		place, err := e.Places.Acquire(ctx, r.Account, r.QueueWait, r.Budget)
 		if err != nil {
 			return commands.EngineOutcome{}, translate(err)
 		}
-		defer release()
+		defer place.Release()
 	}
 	o, err := e.Engine.Evaluate(ctx, engine.Request{
 		Code: r.Code, Account: r.Account, OwnWorker: r.OwnWorker || e.Places != nil, Session: r.Session, Budget: r.Budget, QueueWait: r.QueueWait, Counted: r.Counted,

@@ -117,8 +117,8 @@ type Request struct {
 	Account   string        // whose share of the workers it takes
 	OwnWorker bool          // it takes no share: whoever asks bounds how many such evaluations run at a time
 	Session   string        // empty: a fresh process; otherwise an opaque key, account/session
-	Budget    time.Duration // time to evaluate; waiting for the session's turn counts, waiting for a worker does not
-	QueueWait time.Duration // time to wait for a worker before a *fair.SaturatedError
+	Budget    time.Duration // time to evaluate; waiting for the session's turn counts, waiting for a worker and standing still do not
+	QueueWait time.Duration // time to wait for a worker, and to stand still once long for others, before a *fair.SaturatedError
 	FullForm  bool          // also fill AnswerFullForm
 	// Counted: Budget is processor time; the wall clock guards at wallFactor times as much and wallSlack. Not in a session.
 	Counted bool
@@ -253,7 +253,7 @@ func withoutEnd(code string) (_ string, silent bool) {
 // strings stand in it).
 func (e *Engine) InputFullForm(ctx context.Context, code string, budget time.Duration) (string, error) {
 	var answer reply
-	if err := e.callOnce(ctx, budget, map[string]any{"op": "full_form", "code": expression.Explicit(code)}, &answer); err != nil {
+	if err := e.callOnce(ctx, place{}, budget, map[string]any{"op": "full_form", "code": expression.Explicit(code)}, &answer); err != nil {
 		return "", err
 	}
 	if err := answer.failure(code); err != nil {
@@ -267,41 +267,29 @@ func (e *Engine) InputFullForm(ctx context.Context, code string, budget time.Dur
 
 // takePlaceAndCall runs one request in a fresh worker, once its account may have one.
 func (e *Engine) takePlaceAndCall(ctx context.Context, request Request, call any, answer *reply) error {
-	release, err := e.takePlace(ctx, request)
+	at, err := e.takePlace(ctx, request)
 	if err != nil {
 		return err
 	}
-	defer release()
-	return e.callOnce(ctx, request.Budget, call, answer)
+	defer at.release()
+	return e.callOnce(ctx, at, request.Budget, call, answer)
 }
 
 // callOnce runs one request in a fresh worker.
-func (e *Engine) callOnce(ctx context.Context, budget time.Duration, call any, answer *reply) error {
+func (e *Engine) callOnce(ctx context.Context, at place, budget time.Duration, call any, answer *reply) error {
 	worker, err := e.zygote.Spawn(ctx)
 	if err != nil {
 		return err
 	}
 	defer worker.Kill()
-	return callTimed(ctx, budget, worker, call, answer)
-}
-
-// callTimed calls a worker. Without a reply the time until it failed is as if the worker had told it: counted from the
-// moment the budget is, so that an exhausted budget is never reported with less time than it had.
-func callTimed(ctx context.Context, budget time.Duration, worker *Worker, call any, answer *reply) error {
-	started := time.Now()
-	ctx, cancel := context.WithTimeout(ctx, budget)
-	defer cancel()
-	err := worker.Call(ctx, call, answer)
-	if err != nil {
-		answer.ElapsedNS = time.Since(started).Nanoseconds()
-	}
-	return err
+	return at.call(ctx, budget, worker, call, answer)
 }
 
 // takePlace waits until the request's account may have a worker.
-func (e *Engine) takePlace(ctx context.Context, request Request) (release func(), err error) {
+func (e *Engine) takePlace(ctx context.Context, request Request) (place, error) {
 	if request.OwnWorker {
-		return func() {}, nil
+		return place{}, nil
 	}
-	return e.places.Acquire(ctx, request.Account, request.QueueWait, request.Budget)
+	held, err := e.places.Acquire(ctx, request.Account, request.QueueWait, request.Budget)
+	return place{held}, err
 }

@@ -46,12 +46,12 @@ func seccompHex(readsFiles, threads bool) (string, error) {
 	return hex.EncodeToString(program), err
 }
 
-// killProcess ends one process by its descriptor: no other process can be hit, whatever became of the number.
-func killProcess(descriptor, pid int, ownNumbers bool) {
+// signalProcess sends one process a signal by its descriptor: no other process can be hit, whatever became of the number.
+func signalProcess(descriptor, pid int, ownNumbers bool, number unix.Signal) {
 	if descriptor >= 0 {
-		_ = unix.PidfdSendSignal(descriptor, unix.SIGKILL, nil, 0)
+		_ = unix.PidfdSendSignal(descriptor, number, nil, 0)
 	}
 	if ownNumbers && pid > 1 { // without a sandbox a worker may have children: they share its process group
-		_ = unix.Kill(-pid, unix.SIGKILL)
+		_ = unix.Kill(-pid, number)
 	}
 }

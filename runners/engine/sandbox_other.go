@@ -21,8 +21,8 @@ func namespaces(*exec.Cmd) {}
 
 func seccompHex(bool, bool) (string, error) { return "", errNoSandbox }
 
-func killProcess(_, pid int, _ bool) {
+func signalProcess(_, pid int, _ bool, number syscall.Signal) {
 	if pid > 1 {
-		_ = syscall.Kill(-pid, syscall.SIGKILL)
+		_ = syscall.Kill(-pid, number)
 	}
 }

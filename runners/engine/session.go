@@ -22,7 +22,7 @@ type ExpiryReason string
 const (
 	ExpiredIdle   ExpiryReason = "idle"   // unused for Options.SessionIdle
 	ExpiredBudget ExpiryReason = "budget" // its evaluation ran past the budget and was killed
-	ExpiredDied   ExpiryReason = "died"   // its process quit, crashed, ran out of memory or was abandoned by its caller
+	ExpiredDied   ExpiryReason = "died"   // its process quit, crashed, ran out of memory, was abandoned by its caller or stood still for too long
 	ExpiredMemory ExpiryReason = "memory" // the sessions together held more than Options.SessionMemoryBytes
 	ExpiredKilled ExpiryReason = "killed" // KillSessions ended it
 	// ExpiredClosed is the reason of a session that CloseSession ended: OnSessionExpired is not told of it.
@@ -101,16 +101,16 @@ func (e *Engine) inSession(ctx context.Context, request Request, call any, answe
 			}
 			defer func() { <-s.turn }()
 			budget := request.Budget - time.Since(started)
-			release, err := e.takePlace(ctx, request)
+			at, err := e.takePlace(ctx, request)
 			if err != nil {
 				return false, err
 			}
-			defer release()
+			defer at.release()
 			var worker *Worker
 			if worker, opened, err = e.sessionWorker(ctx, s); err != nil {
 				return errors.Is(err, errSessionOver), err
 			}
-			ended, err = e.callInSession(ctx, budget, s, worker, call, answer)
+			ended, err = e.callInSession(ctx, at, budget, s, worker, call, answer)
 			return false, err
 		}()
 		if !again {
@@ -208,13 +208,13 @@ func (e *Engine) expireWhenWorkerDies(s *session, worker *Worker) {
 }
 
 // callInSession evaluates, and ends the session when its worker did not survive: ended says why.
-func (e *Engine) callInSession(ctx context.Context, budget time.Duration, s *session, worker *Worker, call any, answer *reply) (ended ExpiryReason, err error) {
+func (e *Engine) callInSession(ctx context.Context, at place, budget time.Duration, s *session, worker *Worker, call any, answer *reply) (ended ExpiryReason, err error) {
 	e.mu.Lock()
 	s.evaluations++
 	s.unmeasured = true
 	e.mu.Unlock()
 	e.memory.look()
-	if err = callTimed(ctx, budget, worker, call, answer); err == nil {
+	if err = at.call(ctx, budget, worker, call, answer); err == nil {
 		return "", nil
 	}
 	select {

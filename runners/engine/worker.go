@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"reckon/domain/run"
+	"reckon/runners/fair"
 
 	"golang.org/x/sys/unix"
 )
@@ -42,13 +43,29 @@ func (w *Worker) Alive() bool {
 // Done is closed when the process is gone.
 func (w *Worker) Done() <-chan struct{} { return w.done }
 
+// signal sends the process a signal. The caller holds w.mu, and the process has not been seen to end.
+func (w *Worker) signal(number unix.Signal) {
+	signalProcess(w.handle, w.pid, !w.process.namespaced, number)
+}
+
+// halt has the process stand still, or go on. It does nothing once the process is gone.
+func (w *Worker) halt(still bool) {
+	number := unix.SIGCONT
+	if still {
+		number = unix.SIGSTOP
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.Alive() {
+		w.signal(number)
+	}
+}
+
 // Kill ends the process at once. It may be called at any time, more than once.
 func (w *Worker) Kill() {
 	w.mu.Lock()
-	select {
-	case <-w.done:
-	default:
-		killProcess(w.handle, w.pid, !w.process.namespaced)
+	if w.Alive() {
+		w.signal(unix.SIGKILL)
 	}
 	w.mu.Unlock()
 	_ = w.connection.Close()
@@ -67,7 +84,7 @@ func (w *Worker) recordExit(message controlMessage) {
 }
 
 // Call sends one request and waits for its reply. At the context's end the process is killed: the answer is
-// ErrBudgetExhausted for a deadline, else ErrCancelled with the context's error. After any error the worker is of no more use.
+// ErrBudgetExhausted for a deadline, the *fair.SaturatedError that cancelled it, else ErrCancelled with the context's error. After any error the worker is of no more use.
 func (w *Worker) Call(ctx context.Context, request, reply any) error {
 	line, err := json.Marshal(request)
 	if err != nil {
@@ -130,7 +147,11 @@ func (w *Worker) exchange(line []byte) ([]byte, error) {
 func (w *Worker) callError(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
 		w.Kill()
-		if errors.Is(ctx.Err(), context.DeadlineExceeded) {
+		saturated, is := errors.AsType[*fair.SaturatedError](context.Cause(ctx))
+		switch {
+		case is:
+			return saturated
+		case errors.Is(context.Cause(ctx), context.DeadlineExceeded):
 			return ErrBudgetExhausted
 		}
 		return fmt.Errorf("%w: %w", ErrCancelled, ctx.Err())

@@ -1,16 +1,24 @@
 // Package fair shares a fixed number of places, each the right to run one worker
 // process, between the accounts that want them.
 //
-// The rule: a free place goes to the waiting account that holds the fewest, among
-// equals to the one whose turn has waited longest; and an account that holds a
-// place never takes the last free one.
+// The rule: a free place goes to the waiting account that has begun the fewest requests
+// that have not ended, among equals to the one that has computed least recently, then to
+// the one whose turn has waited longest; and an account that holds a place never takes
+// the last free one. A request is short until it has run for Short. While a short one
+// waits of an account that has begun less, long ones keep half of the places: beyond
+// that the youngest, of the account that has begun most, is paused. A paused one goes on
+// where none that is short may have the place, or where long ones have less than their
+// half. As many are paused as there are places; beyond that, and after the time that it
+// was willing to wait, one is ended.
 //
 // It promises that
 //   - while one account wants more than there is, another's first request gets a place at once;
-//   - an account that holds none gets one after at most one request of each account
-//     that waited before it;
+//   - however many accounts hold the places, the first request of an account that has computed
+//     less recently than those that wait gets one within Short, where there are two or more
+//     and all work can be paused;
 //   - a place stays free only when it is the last one and every waiting account holds one;
-//   - requests of one account are served in the order in which they came.
+//   - requests of one account are served in the order in which they came;
+//   - what is paused has run for Short, and holds up nobody's first request.
 //
 // It knows nothing of what is run.
 package fair

@@ -8,6 +8,15 @@ import (
 	"time"
 )
 
+const (
+	// Short is how long a request runs before it is long, and may be paused for a short one.
+	Short = time.Second
+	// halfLife is the time after which half of what an account has computed counts no more.
+	halfLife = time.Minute
+	// negligible is what an account may have computed recently and be as one that has not.
+	negligible = time.Millisecond
+)
+
 // SaturatedError means that no place came free for a request in the time it was willing to wait.
 type SaturatedError struct {
 	// RetryAfter is when a place comes free for the account at the latest, if
@@ -19,83 +28,149 @@ func (e *SaturatedError) Error() string {
 	return fmt.Sprintf("every worker is busy; one comes free within %s", e.RetryAfter.Round(time.Second))
 }
 
+// Work is what runs at a place and can stand still. The pool calls its methods one at a time; they neither wait nor call the pool.
+type Work interface {
+	Pause()    // another has its place
+	Continue() // it has a place again, or has given its place back
+	End(error) // no place came free for it in its time: it is not continued. The error is a *SaturatedError
+}
+
 // Pool is a number of places. Its methods may be called concurrently.
 type Pool struct {
 	mu       sync.Mutex
 	schedule *schedule
-	waiting  map[*ticket]waiter
-	ends     map[*ticket]time.Time // of places that are held: when they are released at the latest
+	places   map[*ticket]*Place // of tickets that wait, hold a place or are paused
 }
 
-// waiter is a request that waits.
-type waiter struct {
-	wake chan struct{} // closed when it is granted
-	hold time.Duration // how long it will hold its place at most
+// Place is the right to run one worker.
+type Place struct {
+	pool   *Pool
+	ticket *ticket
+	wake   chan struct{} // closed when it is first granted
+	work   Work          // nil: it cannot be paused
+	hold   time.Duration // how long it will be held at most from here on, since end was set
+	end    time.Time     // when it is given back at the latest, while it is held
+	wait   time.Duration // how long it may still wait, since it was last paused
+	since  time.Time     // when it was last paused
+	timer  *time.Timer   // makes it long while it runs, ends it while it is paused
 }
 
 // NewPool returns a pool of at least one place.
 func NewPool(places int) *Pool {
-	return &Pool{schedule: newSchedule(max(1, places)), waiting: map[*ticket]waiter{}, ends: map[*ticket]time.Time{}}
+	return &Pool{schedule: newSchedule(max(1, places)), places: map[*ticket]*Place{}}
 }
 
-// Acquire waits for a place, which the account will hold for at most hold, and returns what gives it back; calling that
-// again changes nothing. It returns a *SaturatedError after wait, or the context's error.
-func (p *Pool) Acquire(ctx context.Context, account string, wait, hold time.Duration) (release func(), err error) {
-	t, wake := p.request(account, hold)
-	release = sync.OnceFunc(func() { p.release(t) })
-	if wake == nil {
-		return release, nil
+// Acquire waits for a place, which the account will hold for at most hold. It returns a *SaturatedError after wait, or the
+// context's error. What is left of wait is how long its work may be paused (Attach).
+func (p *Pool) Acquire(ctx context.Context, account string, wait, hold time.Duration) (*Place, error) {
+	place := p.request(account, wait, hold)
+	select {
+	case <-place.wake:
+		return place, nil
+	default:
 	}
+	began := time.Now()
 	timer := time.NewTimer(wait)
 	defer timer.Stop()
 	select {
-	case <-wake:
-		return release, nil
+	case <-place.wake:
+		place.wait = max(0, wait-time.Since(began))
+		return place, nil
 	case <-timer.C:
-		if late := p.giveUp(t); late != nil {
+		if late := p.giveUp(place); late != nil {
 			return nil, late
 		}
-		return release, nil // it was granted at that moment
+		place.wait = 0
+		return place, nil // it was granted at that moment
 	case <-ctx.Done():
-		if p.giveUp(t) == nil {
-			release()
+		if p.giveUp(place) == nil {
+			place.Release()
 		}
 		return nil, ctx.Err()
 	}
 }
 
-// request asks for a place and returns what to wait for; nil when the account has the place.
-func (p *Pool) request(account string, hold time.Duration) (*ticket, <-chan struct{}) {
+// Attach names the work at the place, which may be paused for others from now on. It has run since the place was granted.
+func (l *Place) Attach(work Work) {
+	p := l.pool
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	t := p.schedule.request(account)
-	if t.granted {
-		p.ends[t] = time.Now().Add(hold)
-		return t, nil
+	l.work = work
+	l.timer = time.AfterFunc(Short-time.Since(l.ticket.since), l.lapse)
+}
+
+// Release gives the place back; its work is done, and stands still no more. Calling it again changes nothing.
+func (l *Place) Release() {
+	p := l.pool
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if l.timer != nil {
+		l.timer.Stop()
 	}
-	wake := make(chan struct{})
-	p.waiting[t] = waiter{wake, hold}
-	return t, wake
+	if l.ticket.state == paused {
+		l.work.Continue()
+	}
+	delete(p.places, l.ticket)
+	p.decide(func(s *schedule) []change { return s.release(l.ticket) })
+}
+
+// lapse makes the work long, unless it is done.
+func (l *Place) lapse() {
+	p := l.pool
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if l.ticket.state == running && !l.ticket.long {
+		p.decide(func(s *schedule) []change { return s.lapse(l.ticket) })
+	}
+}
+
+// tire ends work that has been paused for as long as it may, unless it was continued.
+func (l *Place) tire() {
+	p := l.pool
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if l.ticket.state == paused && time.Since(l.since) >= l.wait {
+		p.decide(func(s *schedule) []change {
+			s.end(l.ticket)
+			return []change{{l.ticket, gone}}
+		})
+	}
+}
+
+// request asks for a place.
+func (p *Pool) request(account string, wait, hold time.Duration) *Place {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	place := &Place{pool: p, wake: make(chan struct{}), wait: wait, hold: hold}
+	p.decide(func(s *schedule) (changes []change) {
+		place.ticket, changes = s.request(account)
+		p.places[place.ticket] = place
+		return changes
+	})
+	return place
 }
 
 // giveUp takes a request back and tells when it would have been served. It does nothing and returns nil for one that was granted.
-func (p *Pool) giveUp(t *ticket) *SaturatedError {
+func (p *Pool) giveUp(l *Place) *SaturatedError {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if t.granted {
+	if l.ticket.state != waiting {
 		return nil
 	}
-	late := &SaturatedError{RetryAfter: p.nextFree(p.schedule.ahead(t.account))}
-	p.schedule.abandon(t)
-	delete(p.waiting, t)
+	p.schedule.now = time.Now()
+	late := &SaturatedError{RetryAfter: p.nextFree(p.schedule.ahead(l.ticket.of))}
+	p.schedule.abandon(l.ticket)
+	delete(p.places, l.ticket)
 	return late
 }
 
 // nextFree is how long it takes at most until a place comes free that the accounts ahead do not take.
 func (p *Pool) nextFree(ahead int) time.Duration {
 	var ends []time.Time
-	for _, end := range p.ends {
-		ends = append(ends, end)
+	for t, place := range p.places {
+		if t.state == running {
+			ends = append(ends, place.end)
+		}
 	}
 	slices.SortFunc(ends, time.Time.Compare)
 	if len(ends) == 0 {
@@ -104,28 +179,54 @@ func (p *Pool) nextFree(ahead int) time.Duration {
 	return max(0, time.Until(ends[min(ahead, len(ends)-1)]))
 }
 
-// release gives a place back and wakes those who get one by that.
-func (p *Pool) release(t *ticket) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	delete(p.ends, t)
-	for _, next := range p.schedule.release(t.account) {
-		w := p.waiting[next]
-		delete(p.waiting, next)
-		p.ends[next] = time.Now().Add(w.hold)
-		close(w.wake)
+// decide has the schedule decide now, and does what follows. The caller holds p.mu.
+func (p *Pool) decide(decision func(*schedule) []change) {
+	p.schedule.now = time.Now()
+	for _, c := range decision(p.schedule) {
+		place := p.places[c.ticket]
+		switch c.to {
+		case running:
+			place.run()
+		case paused:
+			place.pause()
+		case gone:
+			delete(p.places, c.ticket)
+			place.timer.Stop()
+			place.work.End(&SaturatedError{RetryAfter: p.nextFree(0)})
+		}
 	}
+}
+
+// run lets whoever waits for the place begin, or its work go on.
+func (l *Place) run() {
+	l.end = time.Now().Add(l.hold)
+	if !l.ticket.long {
+		close(l.wake)
+		return
+	}
+	l.timer.Stop()
+	l.wait -= time.Since(l.since)
+	l.work.Continue()
+}
+
+func (l *Place) pause() {
+	l.hold = time.Until(l.end)
+	l.since = time.Now()
+	l.work.Pause()
+	l.timer = time.AfterFunc(l.wait, l.tire)
 }
 
 // Usage is how a pool is used.
 type Usage struct {
 	Held    int // places
-	Waiting int // requests
+	Waiting int // requests, those included that are paused
 }
 
 // Usage tells how the pool is used now.
 func (p *Pool) Usage() Usage {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return Usage{Held: len(p.ends), Waiting: len(p.waiting)}
+	u := Usage{Held: p.schedule.places - p.schedule.free}
+	u.Waiting = len(p.places) - u.Held
+	return u
 }

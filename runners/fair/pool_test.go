@@ -14,11 +14,11 @@ import (
 // acquire takes a place that is free.
 func acquire(t *testing.T, p *fair.Pool, account string, hold time.Duration) (release func()) {
 	t.Helper()
-	release, err := p.Acquire(t.Context(), account, 0, hold)
+	place, err := p.Acquire(t.Context(), account, 0, hold)
 	if err != nil {
 		t.Fatalf("%s: %v", account, err)
 	}
-	return release
+	return place.Release
 }
 
 // TestSaturatedSaysWhenAPlaceComesFree: the nth account in line is told the end of the nth place.
@@ -68,8 +68,8 @@ func TestWhoGivesUpLeavesNothing(t *testing.T) {
 				t.Errorf("the next in line: %v", err)
 				return
 			}
-			served()
-			served() // changes nothing
+			served.Release()
+			served.Release() // changes nothing
 		})
 		synctest.Wait()
 		cancel()
@@ -94,9 +94,9 @@ func TestManyCallers(t *testing.T) {
 				if n%3 == 0 {
 					go cancel()
 				}
-				release, err := p.Acquire(ctx, string(rune('a'+i%5)), time.Duration(n%4)*50*time.Microsecond, time.Second)
+				place, err := p.Acquire(ctx, string(rune('a'+i%5)), time.Duration(n%4)*50*time.Microsecond, time.Second)
 				if err == nil {
-					release()
+					place.Release()
 				}
 				cancel()
 			}

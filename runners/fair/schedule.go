@@ -1,109 +1,298 @@
 package fair
 
+import (
+	"cmp"
+	"math"
+	"slices"
+	"time"
+)
+
+// state is where a request is in its life.
+type state int
+
+const (
+	waiting state = iota // for its first place
+	running              // it holds a place
+	paused               // it held one, and another has it
+	gone                 // given back, given up or ended
+)
+
 // ticket is one request for a place.
 type ticket struct {
-	account string
-	granted bool
+	of    *share
+	state state
+	long  bool          // it has run for Short, and may be paused
+	began uint64        // in the order in which tickets got their first place
+	since time.Time     // when it last got a place
+	ran   time.Duration // before that
 }
 
 // share is what one account holds and waits for.
 type share struct {
-	holds   int
+	account string
+	running int
+	paused  int
 	waiting []*ticket // oldest first
 	turn    uint64    // when the account came to the end of the line: the lower, the sooner it is served among equals
 }
 
-// schedule decides who gets a place. It is neither safe for concurrent use nor waits for anything.
-type schedule struct {
-	free   int
-	shares map[string]*share // of the accounts that hold a place or wait for one
-	turns  uint64            // given out so far
+// begun counts the account's requests that have had a place and have not ended.
+func (of *share) begun() int { return of.running + of.paused }
+
+// spent is what ended requests of an account have run, as of a time.
+type spent struct {
+	ran time.Duration
+	at  time.Time
 }
 
-func newSchedule(places int) *schedule { return &schedule{free: places, shares: map[string]*share{}} }
+// change is what became of a ticket by a call. A place is given to a paused ticket as to a waiting one.
+type change struct {
+	ticket *ticket
+	to     state
+}
 
-// request adds a request and returns its ticket, granted if there is a place for it. No other ticket is granted by it.
-func (s *schedule) request(account string) *ticket {
+// schedule decides who gets a place. It is neither safe for concurrent use nor waits for anything.
+type schedule struct {
+	places  int
+	free    int
+	now     time.Time         // set before each call
+	shares  map[string]*share // of the accounts that hold a place or wait for one
+	spent   map[string]spent  // of accounts that have computed recently
+	swept   time.Time         // when spent last lost what is long past
+	running []*ticket         // the long ones of those that hold a place
+	paused  []*ticket
+	turns   uint64 // given out so far
+	begun   uint64 // tickets so far
+}
+
+func newSchedule(places int) *schedule {
+	return &schedule{places: places, free: places, shares: map[string]*share{}, spent: map[string]spent{}}
+}
+
+// longPart is how many places long tickets keep while short ones wait.
+func (s *schedule) longPart() int { return max(1, s.places/2) }
+
+// request adds a request and returns its ticket, and what changes by it.
+func (s *schedule) request(account string) (*ticket, []change) {
 	of := s.shares[account]
 	if of == nil {
-		of = &share{}
+		of = &share{account: account}
 		s.shares[account] = of
 	}
 	if len(of.waiting) == 0 {
 		s.toTheEnd(of)
 	}
-	t := &ticket{account: account}
+	t := &ticket{of: of}
 	of.waiting = append(of.waiting, t)
-	s.grant()
-	return t
+	return t, s.settle()
 }
 
-// release gives back a place that the account holds, and returns the tickets that are granted by it.
-func (s *schedule) release(account string) []*ticket {
-	of := s.shares[account]
-	of.holds--
-	s.free++
-	s.dropIfUnused(account, of)
-	return s.grant()
+// release gives back the place of a ticket, or takes back one that is paused.
+func (s *schedule) release(t *ticket) []change {
+	switch t.state {
+	case running:
+		s.stop(t)
+	case paused:
+		s.takeUp(t)
+	default:
+		return nil
+	}
+	s.conclude(t)
+	return s.settle()
 }
 
-// abandon takes back a ticket that was not granted. No other ticket is granted by it: no place comes free.
+// abandon takes back a ticket that waits. Nothing else changes: no place comes free.
 func (s *schedule) abandon(t *ticket) {
-	of := s.shares[t.account]
-	for i, waiting := range of.waiting {
-		if waiting == t {
-			of.waiting = append(of.waiting[:i:i], of.waiting[i+1:]...)
-			break
-		}
-	}
-	s.dropIfUnused(t.account, of)
+	t.of.waiting = without(t.of.waiting, t)
+	s.conclude(t)
 }
 
-// grant gives out free places as long as the rule allows it.
-func (s *schedule) grant() (granted []*ticket) {
-	for s.free > 0 {
-		next := s.next()
-		if next == nil {
-			break
-		}
-		t := next.waiting[0]
-		next.waiting = next.waiting[1:]
-		next.holds++
-		s.free--
-		t.granted = true
-		s.toTheEnd(next)
-		granted = append(granted, t)
+// lapse makes a running ticket long. Where a paused one goes before it, that one gets the place.
+func (s *schedule) lapse(t *ticket) (changes []change) {
+	t.long = true
+	s.running = append(s.running, t)
+	if next := s.bestPaused(1); s.free == 0 && next != nil && s.order(next, t) < 0 {
+		s.pause(t)
+		s.start(next)
+		changes = []change{{t, paused}, {next, running}}
 	}
-	return granted
+	return append(changes, s.settle()...)
 }
 
-// next is the share whose oldest ticket gets the next free place; nil: none may have it.
-func (s *schedule) next() *share {
-	var best *share
-	for _, of := range s.shares {
-		if len(of.waiting) == 0 || of.holds > 0 && s.free == 1 {
+// end ends a paused ticket, whose work is lost.
+func (s *schedule) end(t *ticket) {
+	s.takeUp(t)
+	s.conclude(t)
+}
+
+// settle gives out places as long as the rule allows it, and ends what is paused beyond its bound.
+func (s *schedule) settle() (changes []change) {
+	for {
+		if next := s.next(); next != nil {
+			s.start(next)
+			changes = append(changes, change{next, running})
 			continue
 		}
-		if best == nil || of.before(best) {
+		victim := s.victim()
+		if victim == nil {
+			break
+		}
+		s.pause(victim)
+		changes = append(changes, change{victim, paused})
+	}
+	for len(s.paused) > s.places {
+		worst := slices.MaxFunc(s.paused, s.order)
+		s.end(worst)
+		changes = append(changes, change{worst, gone})
+	}
+	return changes
+}
+
+// next is the ticket that gets the next free place; nil: none may have it.
+func (s *schedule) next() *ticket {
+	if s.free == 0 {
+		return nil
+	}
+	first, begun := s.bestWaiting(s.free), s.bestPaused(s.free)
+	if first == nil || begun != nil && len(s.running) < s.longPart() {
+		return begun
+	}
+	return first
+}
+
+// bestWaiting is the waiting ticket that goes before all others when so many places are free; nil: none may have one.
+func (s *schedule) bestWaiting(free int) *ticket {
+	var best *share
+	for _, of := range s.shares {
+		if len(of.waiting) > 0 && mayTake(of, free) && (best == nil || s.before(of, best)) {
 			best = of
+		}
+	}
+	if best == nil {
+		return nil
+	}
+	return best.waiting[0]
+}
+
+// bestPaused is the paused ticket that goes before all others when so many places are free; nil: none may have one.
+func (s *schedule) bestPaused(free int) *ticket {
+	var best *ticket
+	for _, t := range s.paused {
+		if mayTake(t.of, free) && (best == nil || s.order(t, best) < 0) {
+			best = t
 		}
 	}
 	return best
 }
 
-// before tells whether a share is served before another.
-func (of *share) before(other *share) bool {
-	if of.holds != other.holds {
-		return of.holds < other.holds
+// mayTake tells whether an account may take one of so many free places: who holds one leaves the last.
+func mayTake(of *share, free int) bool { return of.running == 0 || free > 1 }
+
+// victim is the long ticket whose place a short one gets; nil: none does. The short one's account has begun less.
+func (s *schedule) victim() *ticket {
+	if s.free > 0 || len(s.running) <= s.longPart() {
+		return nil
 	}
-	return of.turn < other.turn
+	next, worst := s.bestWaiting(1), slices.MaxFunc(s.running, s.order)
+	if next == nil || next.of.begun() >= worst.of.begun() {
+		return nil
+	}
+	return worst
+}
+
+// before tells whether an account's first request is served before another's.
+func (s *schedule) before(a, b *share) bool {
+	return cmp.Or(s.compare(a, b), cmp.Compare(a.turn, b.turn)) < 0
+}
+
+// order is that of long tickets: the older goes before the younger of an account alike.
+func (s *schedule) order(a, b *ticket) int {
+	return cmp.Or(s.compare(a.of, b.of), cmp.Compare(a.began, b.began))
+}
+
+// compare puts the account first that has begun less, then the one that has recently computed less.
+func (s *schedule) compare(a, b *share) int {
+	return cmp.Or(cmp.Compare(a.begun(), b.begun()), cmp.Compare(s.recently(a.account), s.recently(b.account)))
+}
+
+// recently is what ended requests of an account have run; it counts half after each halfLife.
+func (s *schedule) recently(account string) time.Duration {
+	of, has := s.spent[account]
+	if !has {
+		return 0
+	}
+	return time.Duration(float64(of.ran) * math.Exp2(-float64(s.now.Sub(of.at))/float64(halfLife)))
+}
+
+// start gives a free place to a ticket that waits or is paused.
+func (s *schedule) start(t *ticket) {
+	s.free--
+	if t.state == paused {
+		s.takeUp(t)
+		s.running = append(s.running, t)
+	} else {
+		t.of.waiting = t.of.waiting[1:]
+		s.toTheEnd(t.of)
+		s.begun++
+		t.began = s.begun
+	}
+	t.of.running++
+	t.state, t.since = running, s.now
+}
+
+// pause takes the place of a long ticket.
+func (s *schedule) pause(t *ticket) {
+	s.stop(t)
+	t.of.paused++
+	t.state = paused
+	s.paused = append(s.paused, t)
+}
+
+// stop frees the place of a running ticket.
+func (s *schedule) stop(t *ticket) {
+	s.free++
+	t.of.running--
+	t.ran += s.now.Sub(t.since)
+	s.running = without(s.running, t)
+}
+
+// takeUp takes a ticket out of those that are paused.
+func (s *schedule) takeUp(t *ticket) {
+	t.of.paused--
+	s.paused = without(s.paused, t)
+}
+
+// conclude notes what a ticket has run that holds nothing any more.
+func (s *schedule) conclude(t *ticket) {
+	t.state = gone
+	account := t.of.account
+	if t.ran > 0 {
+		s.spent[account] = spent{s.recently(account) + t.ran, s.now}
+	}
+	if t.of.begun() == 0 && len(t.of.waiting) == 0 {
+		delete(s.shares, account)
+	}
+	s.sweep()
+}
+
+// sweep forgets, once each halfLife, what counts no more.
+func (s *schedule) sweep() {
+	if s.now.Sub(s.swept) < halfLife {
+		return
+	}
+	s.swept = s.now
+	for account := range s.spent {
+		if s.recently(account) < negligible {
+			delete(s.spent, account)
+		}
+	}
 }
 
 // ahead counts the waiting accounts that are served before this one.
-func (s *schedule) ahead(account string) int {
-	n, mine := 0, s.shares[account]
+func (s *schedule) ahead(mine *share) int {
+	n := 0
 	for _, of := range s.shares {
-		if of != mine && len(of.waiting) > 0 && of.before(mine) {
+		if of != mine && len(of.waiting) > 0 && s.before(of, mine) {
 			n++
 		}
 	}
@@ -115,8 +304,7 @@ func (s *schedule) toTheEnd(of *share) {
 	of.turn = s.turns
 }
 
-func (s *schedule) dropIfUnused(account string, of *share) {
-	if of.holds == 0 && len(of.waiting) == 0 {
-		delete(s.shares, account)
-	}
+// without is the list without one ticket.
+func without(list []*ticket, t *ticket) []*ticket {
+	return slices.DeleteFunc(list, func(other *ticket) bool { return other == t })
 }

@@ -22,7 +22,7 @@ type trial struct {
 func (r *trial) holds(account string) int {
 	n := 0
 	for _, t := range r.held {
-		if t.account == account {
+		if t.of.account == account {
 			n++
 		}
 	}
@@ -30,18 +30,22 @@ func (r *trial) holds(account string) int {
 }
 
 // granted records tickets that were just granted, in their order.
-func (r *trial) granted(t *rapid.T, tickets ...*ticket) {
-	for _, g := range tickets {
-		oldest := slices.IndexFunc(r.waiting, func(w *ticket) bool { return w.account == g.account })
-		if oldest < 0 || r.waiting[oldest] != g {
-			t.Fatalf("%s: a request was served before an older one of its account", g.account)
+func (r *trial) granted(t *rapid.T, changes []change) {
+	for _, c := range changes {
+		g := c.ticket
+		if c.to != running {
+			t.Fatalf("a short request of %s became %d", g.of.account, c.to)
 		}
-		if r.holds(g.account) > 0 && r.places-len(r.held) == 1 {
-			t.Fatalf("%s holds a place and took the last free one", g.account)
+		oldest := slices.IndexFunc(r.waiting, func(w *ticket) bool { return w.of.account == g.of.account })
+		if oldest < 0 || r.waiting[oldest] != g {
+			t.Fatalf("%s: a request was served before an older one of its account", g.of.account)
+		}
+		if r.holds(g.of.account) > 0 && r.places-len(r.held) == 1 {
+			t.Fatalf("%s holds a place and took the last free one", g.of.account)
 		}
 		for _, other := range r.line {
-			if other != g.account {
-				r.passed[other] = append(r.passed[other], g.account)
+			if other != g.of.account {
+				r.passed[other] = append(r.passed[other], g.of.account)
 			}
 		}
 		r.waiting = slices.Delete(r.waiting, oldest, oldest+1)
@@ -59,12 +63,12 @@ func (r *trial) check(t *rapid.T) {
 	for _, w := range r.waiting {
 		switch {
 		case free > 1:
-			t.Fatalf("%s waits beside %d free places", w.account, free)
-		case free == 1 && r.holds(w.account) == 0:
-			t.Fatalf("%s holds none and waits beside a free place", w.account)
+			t.Fatalf("%s waits beside %d free places", w.of.account, free)
+		case free == 1 && r.holds(w.of.account) == 0:
+			t.Fatalf("%s holds none and waits beside a free place", w.of.account)
 		}
-		if r.holds(w.account) == 0 && !slices.Contains(line, w.account) {
-			line = append(line, w.account)
+		if r.holds(w.of.account) == 0 && !slices.Contains(line, w.of.account) {
+			line = append(line, w.of.account)
 		}
 	}
 	for _, account := range line {
@@ -72,8 +76,8 @@ func (r *trial) check(t *rapid.T) {
 			r.passed[account] = nil
 			var before []string
 			for _, w := range r.waiting {
-				if w.account != account && !slices.Contains(before, w.account) {
-					before = append(before, w.account)
+				if w.of.account != account && !slices.Contains(before, w.of.account) {
+					before = append(before, w.of.account)
 				}
 			}
 			r.before[account] = before
@@ -89,7 +93,7 @@ func (r *trial) check(t *rapid.T) {
 	r.line = line
 	known := map[string]bool{}
 	for _, x := range append(slices.Clone(r.waiting), r.held...) {
-		known[x.account] = true
+		known[x.of.account] = true
 	}
 	if len(known) != len(r.schedule.shares) {
 		t.Fatalf("%d accounts wait or hold, the schedule keeps %d", len(known), len(r.schedule.shares))
@@ -106,20 +110,18 @@ func TestTheRule(t *testing.T) {
 		accounts := rapid.SampledFrom([]string{"a", "a", "a", "b", "b", "c", "d", "e"})
 		t.Repeat(map[string]func(*rapid.T){
 			"request": func(t *rapid.T) {
-				asked := r.schedule.request(accounts.Draw(t, "account"))
+				asked, changes := r.schedule.request(accounts.Draw(t, "account"))
 				r.waiting = append(r.waiting, asked)
-				if asked.granted {
-					r.granted(t, asked)
-				}
+				r.granted(t, changes)
 			},
 			"release": func(t *rapid.T) {
 				if len(r.held) == 0 {
 					t.Skip("nothing is held")
 				}
 				i := rapid.IntRange(0, len(r.held)-1).Draw(t, "which")
-				account := r.held[i].account
+				given := r.held[i]
 				r.held = slices.Delete(r.held, i, i+1)
-				r.granted(t, r.schedule.release(account)...)
+				r.granted(t, r.schedule.release(given))
 			},
 			"abandon": func(t *rapid.T) {
 				if len(r.waiting) == 0 {
@@ -134,25 +136,33 @@ func TestTheRule(t *testing.T) {
 	})
 }
 
+// ask adds a request and returns its ticket.
+func ask(s *schedule, account string) *ticket {
+	t, _ := s.request(account)
+	return t
+}
+
 // TestAFloodLeavesRoom: one account asks for everything, again and again. Every other account's first request gets a place
 // at once as long as they ask one at a time, and the flood has all places but one.
 func TestAFloodLeavesRoom(t *testing.T) {
 	for places := 2; places <= 8; places++ {
 		s := newSchedule(places)
+		var flood []*ticket
 		for range 100 {
-			s.request("flood")
+			flood = append(flood, ask(s, "flood"))
 		}
-		if held := s.shares["flood"].holds; held != places-1 {
+		if held := s.shares["flood"].running; held != places-1 {
 			t.Errorf("of %d places the flood holds %d", places, held)
 		}
-		for i := range 100 {
+		for i := range 50 {
 			account := fmt.Sprint("small ", i)
-			if !s.request(account).granted {
+			small := ask(s, account)
+			if small.state != running {
 				t.Fatalf("%d places: %s waits", places, account)
 			}
-			s.release("flood") // as one of the flood ends, the next of it must not take the place of
-			s.request("flood") // an account that holds none
-			s.release(account)
+			s.release(flood[i])                    // as one of the flood ends, the next of it must not take the place of
+			flood = append(flood, ask(s, "flood")) // an account that holds none
+			s.release(small)
 		}
 	}
 }
@@ -160,22 +170,23 @@ func TestAFloodLeavesRoom(t *testing.T) {
 // TestFloodsShareEqually: accounts that each want everything hold equally many, but for one.
 func TestFloodsShareEqually(t *testing.T) {
 	s := newSchedule(9)
+	tickets := map[string][]*ticket{}
 	for _, account := range []string{"a", "b", "c", "d"} {
 		for range 100 {
-			s.request(account)
+			tickets[account] = append(tickets[account], ask(s, account))
 		}
 	}
-	for range 100 { // whatever comes free goes to who holds the fewest
+	for range 90 { // whatever comes free goes to who holds the fewest
 		for _, account := range []string{"a", "b", "c", "d"} {
-			if s.shares[account].holds > 0 {
-				s.release(account)
-				s.request(account)
+			if s.shares[account].running > 0 {
+				s.release(tickets[account][0])
+				tickets[account] = append(tickets[account][1:], ask(s, account))
 			}
 		}
 	}
 	for account, of := range s.shares {
-		if of.holds != 2 {
-			t.Errorf("%s holds %d of 9 places", account, of.holds)
+		if of.running != 2 {
+			t.Errorf("%s holds %d of 9 places", account, of.running)
 		}
 	}
 }
@@ -184,7 +195,7 @@ func TestFloodsShareEqually(t *testing.T) {
 func TestOnePlace(t *testing.T) {
 	s := newSchedule(1)
 	var order []string
-	s.request("a")
+	holder := ask(s, "a")
 	for range 3 {
 		s.request("a")
 	}
@@ -192,14 +203,13 @@ func TestOnePlace(t *testing.T) {
 		s.request("b")
 	}
 	s.request("c")
-	holder := "a"
 	for range 6 {
 		granted := s.release(holder)
 		if len(granted) != 1 {
 			t.Fatalf("%d were granted one place", len(granted))
 		}
-		holder = granted[0].account
-		order = append(order, holder)
+		holder = granted[0].ticket
+		order = append(order, holder.of.account)
 	}
 	if want := []string{"a", "b", "c", "a", "b", "a"}; !slices.Equal(order, want) {
 		t.Errorf("served %v", order)

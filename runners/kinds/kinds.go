@@ -26,6 +26,7 @@ type Parts struct {
 	Blobs     commands.Blobs
 	Plans     account.Plans
 	States    qsim.States // of circuits; nil where none are run or submitted
+	Simulator []string    // starts a process that calls qsim.Serve; nil: this process simulates every circuit
 	Catalogue event.Catalogue
 	Clock     commands.Clock
 	Build     string // revision of the binary
@@ -35,7 +36,7 @@ type Parts struct {
 func All(p Parts) []runners.Kind {
 	return []runners.Kind{
 		evaluate.Jobs{Evaluator: p.Evaluator, Plans: p.Plans, Catalogue: p.Catalogue},
-		qsim.New(p.States),
+		qsim.New(p.States, p.Simulator),
 		proof.Jobs{Proofs: p.Proofs, Judge: p.Judge, Program: p.Program, Judged: p.Judged, Blobs: p.Blobs, Catalogue: p.Catalogue, Clock: p.Clock, Rev: p.Build},
 	}
 }

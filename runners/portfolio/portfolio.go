@@ -241,7 +241,11 @@ func (f *referee) takePlace(ctx context.Context) (release func(), err error) {
 	if f.Places == nil || f.request.OwnWorker {
 		return func() {}, nil
 	}
-	return f.Places.Acquire(ctx, f.request.Account, placeWait, f.processor())
+	place, err := f.Places.Acquire(ctx, f.request.Account, placeWait, f.processor())
+	if err != nil {
+		return nil, err
+	}
+	return place.Release, nil
 }
 
 // placeWait is long: a busy machine must not change an answer.

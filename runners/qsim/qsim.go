@@ -8,15 +8,14 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"runtime"
 	"slices"
 	"strings"
 	"sync"
 
 	"reckon/commands"
 	"reckon/domain/circuit"
-	"reckon/domain/event"
 	"reckon/domain/job"
-	"reckon/internal/offheap"
 	"reckon/internal/statefiles"
 	"reckon/runners"
 )
@@ -36,6 +35,7 @@ const (
 // Jobs runs circuits.
 type Jobs struct {
 	states States
+	child  []string
 
 	mu    sync.Mutex
 	large bool  // one that is not light runs
@@ -50,8 +50,8 @@ type States interface {
 	Create(account, job string, bytes int64) (*statefiles.File, error)
 }
 
-// New has all room to give.
-func New(states States) *Jobs { return &Jobs{states: states} }
+// New has all room to give. child starts a process that calls Serve, for circuits that take long; nil: this process simulates all.
+func New(states States, child []string) *Jobs { return &Jobs{states: states, child: child} }
 
 // Reserve is runners.Reserver. A circuit that cannot be read needs nothing: it fails when it is run.
 func (j *Jobs) Reserve(content string) (release func(), ok bool) {
@@ -102,19 +102,22 @@ func (j *Jobs) change(do func()) {
 func (j *Jobs) Run(ctx context.Context, _ commands.Intent, w runners.Work) (runners.End, error) {
 	c, err := parse(w.Content)
 	if err != nil {
-		return failed(err)
+		a, err := refusal(err)
+		if err != nil {
+			return runners.End{}, err
+		}
+		return a.end(), nil
 	}
 	bounded, cancel := context.WithTimeout(ctx, w.Budget)
 	defer cancel()
-	options := circuit.Options{Seed: freshSeed(), MemoryLimitBytes: needOf(c).limit, Allocate: offheap.Allocate}
-	state := stateWriter{create: func() (*statefiles.File, error) { return j.states.Create(w.Account, w.JobID, c.NPYBytes()) }}
-	defer state.discard()
-	if c.WantsNPY() {
-		options.NPY = &state
-	}
-	result, err := circuit.RunSweep(bounded, c, options)
-	if err == nil && c.WantsNPY() {
-		state.keep(&result.Result)
+	file := &stateWriter{create: func() (*statefiles.File, error) { return j.states.Create(w.Account, w.JobID, c.NPYBytes()) }}
+	defer file.discard()
+	s := simulation{Circuit: w.Content, Seed: freshSeed(), MemoryLimitBytes: needOf(c).limit, Threads: runtime.GOMAXPROCS(0)}
+	var a answer
+	if len(j.child) > 0 && circuit.Estimate(c).Operations >= childOperations {
+		a, err = s.runInChild(bounded, j.child, file)
+	} else {
+		a, err = s.run(bounded, file)
 	}
 	switch {
 	case ctx.Err() != nil:
@@ -124,13 +127,9 @@ func (j *Jobs) Run(ctx context.Context, _ commands.Intent, w runners.Work) (runn
 			Error: fmt.Sprintf("the simulation ran past the job's time budget of %v and was stopped", w.Budget),
 		}}, nil
 	case err != nil:
-		return failed(err)
-	}
-	structured, err := result.JSON()
-	if err != nil {
 		return runners.End{}, err
 	}
-	return runners.End{Status: job.Succeeded, Outcome: job.Outcome{Output: event.Inline(render(result)), Result: event.Inline(structured)}}, nil
+	return a.end(), nil
 }
 
 // stateWriter makes room for a state only when the simulation has one to write, which is at its end. A file that cannot be written, as on
@@ -157,17 +156,16 @@ func (s *stateWriter) Write(data []byte) (int, error) {
 	return len(data), nil
 }
 
-// keep puts the file into the result, or why there is none.
-func (s *stateWriter) keep(result *circuit.Result) {
+// keep makes the file durable, or says why there is none.
+func (s *stateWriter) keep() (kept, error) {
 	var sha string
 	if s.failed == nil {
 		sha, s.failed = s.file.Keep()
 	}
 	if s.failed != nil {
-		result.Omit("npy", "the server could not keep the file: "+statefiles.Reason(s.failed)+"; submit the circuit again later for it")
-		return
+		return kept{Missing: "the server could not keep the file: " + statefiles.Reason(s.failed) + "; submit the circuit again later for it"}, nil
 	}
-	result.NPY = &circuit.StateFile{SHA256: sha, Bytes: s.bytes}
+	return kept{File: &circuit.StateFile{SHA256: sha, Bytes: s.bytes}}, nil
 }
 
 func (s *stateWriter) discard() {
@@ -183,15 +181,6 @@ func parse(content string) (circuit.Circuit, error) {
 	limits.Qubits, limits.CliffordQubits = circuit.MaxQubits, circuit.MaxCliffordQubits
 	limits.Bytes = max(limits.Bytes, len(content))
 	return circuit.Parse([]byte(content), limits)
-}
-
-// failed ends a job with a refusal; anything else is not the circuit's doing.
-func failed(err error) (runners.End, error) {
-	var refused *circuit.Refusal
-	if !errors.As(err, &refused) {
-		return runners.End{}, err
-	}
-	return runners.End{Status: job.Failed, Outcome: job.Outcome{Error: refused.Error()}}, nil
 }
 
 // pointsShown is how many points of a sweep the rendered result lists.

@@ -22,7 +22,7 @@ import (
 )
 
 func runJob(ctx context.Context, content string, budget time.Duration) (runners.End, error) {
-	return qsim.New(nil).Run(ctx, commands.Intent{}, runners.Work{Content: content, Budget: budget})
+	return qsim.New(nil, nil).Run(ctx, commands.Intent{}, runners.Work{Content: content, Budget: budget})
 }
 
 // deep is a circuit that takes longer than any test waits.
@@ -80,7 +80,7 @@ func TestStopped(t *testing.T) {
 // TestReserve: one large circuit at a time, light ones beside it up to their total, and what is given back can be had again.
 func TestReserve(t *testing.T) {
 	t.Parallel()
-	jobs := qsim.New(nil)
+	jobs := qsim.New(nil, nil)
 	wide := func(qubits int) string {
 		return fmt.Sprintf(`{"qubits":%d,"gates":[{"gate":"t","target":0}]}`, qubits)
 	}
@@ -162,7 +162,7 @@ func TestAFileThatCannotBeWrittenCostsOnlyItself(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			work := runners.Work{Content: `{"qubits":14,"npy":true,"gates":[{"gate":"x","target":0}]}`, Budget: time.Minute}
 			work.Account, work.JobID = account, "7c9e6679-7425-50de-944b-000000000001"
-			end, err := qsim.New(states{folder, fails.create}).Run(t.Context(), commands.Intent{}, work)
+			end, err := qsim.New(states{folder, fails.create}, nil).Run(t.Context(), commands.Intent{}, work)
 			if err != nil || end.Status != job.Succeeded {
 				t.Fatalf("%+v, %v", end, err)
 			}

@@ -38,7 +38,7 @@ func newJobs(judgeCommand []string) (*jobs, error) {
 	judge, kept := proof.NewJudge(proof.JudgeConfig{Command: judgeCommand}), &keptBlobs{contents: map[string][]byte{}}
 	proofs := commands.NewProofs(commands.Proofs{Blobs: kept, Judge: judge, Clock: clock{}}, 1)
 	return &jobs{judge: judge, answers: view.Answers{Catalogue: published, Blobs: kept}, kinds: []runners.Kind{
-		qsim.New(nil), // no example asks for a file
+		qsim.New(nil, nil), // no example asks for a file
 		proof.Jobs{Proofs: proofs, Judge: judge, Blobs: kept, Catalogue: published, Clock: clock{}, Rev: "reference"},
 	}}, nil
 }

@@ -292,7 +292,6 @@ func TestIntegrals(t *testing.T) {
 	writePage(t, "fricas", more)
 }
 
-// TestSample: what people ask of the language is answered.
 // withFricas asks what was not verified once more where FriCAS is beside the others, and counts all.
 func (h house) withFricas(t *testing.T, all []integral, results []result) (table string) {
 	t.Helper()
@@ -325,6 +324,7 @@ func (h house) withFricas(t *testing.T, all []integral, results []result) (table
 	return tableHead + total.row("with FriCAS") + answered.row("answered by FriCAS")
 }
 
+// TestSample: what people ask of the language is answered.
 func TestSample(t *testing.T) {
 	t.Parallel()
 	content, err := os.ReadFile(need.Shared(t, "evaluate_sample.tsv"))
@@ -339,7 +339,7 @@ func TestSample(t *testing.T) {
 	}
 	var total tally
 	for i, r := range h.askAll(t, questions) {
-		if total = total.add(r.became); r.became == unanswered || r.became == refuted {
+		if total = total.add(r.became); r.became != verified {
 			t.Logf("%s\t%s\t%s\t%s", r.became, r.about, questions[i], r.answer)
 		}
 	}

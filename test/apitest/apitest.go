@@ -344,7 +344,7 @@ func Start(t testing.TB, o Options) *Server {
 				}
 				return healths
 			},
-			Outages: readapi.NewOutages(quiet, server.Clock.Now),
+			Outages: readapi.NewOutages(quiet, time.Now),
 		},
 		Build: "test", PublicURL: o.PublicURL, Tools: tools, Revisions: mcpapi.Revisions(),
 	}.Register(api))

@@ -125,12 +125,36 @@ func TestTransparency(t *testing.T) {
 	server = Start(t, data, append(settings, "--witness", key+" "+other, "--witness-quorum", "1")...)
 	account.URL = server.URL
 	awaitInclusion(third.RunID)
+
+	// While the tables of which proofs are made stand still, that is said, and the witness is not blamed.
+	figures := func() (behind, failing string) {
+		server.askAdmin(t, "/metrics", func(line string) {
+			switch name, value, _ := strings.Cut(line, " "); name {
+			case "reckon_transparency_behind":
+				behind = value
+			case "reckon_transparency_failing":
+				failing = value
+			}
+		})
+		return behind, failing
+	}
+	server.operate("projections", "pause", "transparency")
+	fourth := account.evaluate(t, "3+3", "")
+	wait.Until(t, "the figures say that the tables are behind", func() bool { behind, _ := figures(); return behind == "1" })
+	if _, failing := figures(); failing != "0" {
+		t.Errorf("the witness is said to fail: %s\n%s", failing, server.Output())
+	}
+	server.operate("projections", "resume", "transparency")
+	awaitInclusion(fourth.RunID)
+	if behind, failing := figures(); behind+failing != "00" {
+		t.Errorf("behind %s, failing %s", behind, failing)
+	}
 	if status := server.Interrupt(); status != 0 {
 		t.Fatalf("%d\n%s", status, server.Output())
 	}
 	outside := []string{"--checkpoint", file("older"), "--checkpoint", file("newer"), "--witness-key", key, "--keys", file("keys.json")}
 	audited := server.mustBeClean(outside...).Transparency
-	if audited.Leaves != 3 || audited.Signed != 3 || audited.Kept != 2 || len(audited.Cosigned) != 1 || !audited.Cosigned[0].Verified || audited.Cosigned[0].Size != 3 {
+	if audited.Leaves != 4 || audited.Signed != 4 || audited.Kept != 2 || len(audited.Cosigned) != 1 || !audited.Cosigned[0].Verified || audited.Cosigned[0].Size != 4 {
 		t.Errorf("the audit says %+v", audited)
 	}
 	answer, status := server.audit("--checkpoint", changed(t, file("newer"), "\n2\n", "\n9\n"))

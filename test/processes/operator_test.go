@@ -18,6 +18,7 @@ import (
 	"reckon/domain/runner"
 	"reckon/domain/session"
 	"reckon/eventstore/node"
+	"reckon/internal/supervision"
 	"reckon/test/e2e"
 	"reckon/test/sweep"
 	"reckon/test/wait"
@@ -303,7 +304,7 @@ func TestALongJobStaysWithItsServer(t *testing.T) {
 // is asked all the while, writes at most a line a second about that, and works again afterwards, which it says once of each part.
 func TestOutagesAreQuiet(t *testing.T) {
 	t.Parallel()
-	const lasts = 6 * time.Second
+	const lasts = supervision.Silence + 2*supervision.ReadinessLooks
 	in := install(t)
 	server := in.api("api,project,run,react")
 	alice := server.NewAccount("alice@example.com")
@@ -331,7 +332,7 @@ func TestOutagesAreQuiet(t *testing.T) {
 		outage.cut()
 		for time.Since(begun) < lasts {
 			for _, path := range []string{"/readyz", "/api/history", "/api/jobs"} {
-				asking, cancel := context.WithTimeout(t.Context(), 500*time.Millisecond)
+				asking, cancel := context.WithTimeout(t.Context(), supervision.Readiness.Timeout)
 				request, err := http.NewRequestWithContext(asking, http.MethodGet, server.URL+path, nil)
 				must(t, err)
 				request.Header.Set("Authorization", "Bearer "+alice.Token)

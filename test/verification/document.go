@@ -85,10 +85,7 @@ func Document(rules []verification.Rule, shown []Shown) string {
 		kind := "can verify and refute"
 		switch rule := rule.(type) {
 		case verification.SampledRule:
-			kind = "can refute, never verify"
-			if proof := rule.Proof(); proof != "" {
-				kind += "; what its check proves is verified as `" + proof + "`"
-			}
+			kind = "can refute, never verify; what its check proves is verified as `" + rule.Proof() + "`"
 		case verification.ProofRule:
 			kind = "can verify, never refute: says what the check of a sampled rule proves"
 		}

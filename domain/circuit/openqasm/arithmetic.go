@@ -10,6 +10,10 @@ func (e *elaborator) binaryValue(at int, op string, x, y value) value {
 	switch op {
 	case "==", "!=", "<", "<=", ">", ">=":
 		return bitValue(e.compare(at, op, x, y))
+	}
+	refuseWide(at, x)
+	refuseWide(at, y)
+	switch op {
 	case "&", "|", "^":
 		return e.bitwise(at, op, x, y)
 	case "<<", ">>":
@@ -30,6 +34,13 @@ func (e *elaborator) binaryValue(at int, op string, x, y value) value {
 		return e.runningArithmetic(at, op, x, y, kind, width)
 	}
 	return integerArithmetic(at, op, x.number, y.number, value{kind: kind, width: width, literal: literal})
+}
+
+// refuseWide refuses to compute with a written integer that no int holds.
+func refuseWide(at int, v value) {
+	if v.isWide() {
+		fail(CodeType, at, "an integer beyond 2^63 - 1 can be compared with a register and be assigned to one, and nothing else")
+	}
 }
 
 // asInteger promotes a truth value.

@@ -12,7 +12,7 @@ const (
 
 // choice is an if statement. A condition known now selects a branch; otherwise both are emitted.
 func (e *elaborator) choice(c *choice) {
-	condition := e.truth(c.condition)
+	condition := e.truthOf(c.condition.position(), e.assigned(c.condition))
 	if v, known := condition.Constant(); known {
 		branch := c.then
 		if !v {

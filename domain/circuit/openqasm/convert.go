@@ -5,6 +5,12 @@ import "math"
 // convert gives a value a type: implicitly for assignments, explicitly for casts (the specification's table "Allowed
 // casts"). A value that would change is refused, except by a cast to fewer bits.
 func (e *elaborator) convert(at int, v value, kind valueKind, width int, explicit bool) value {
+	if v.isWide() && kind != kindBit {
+		fits := (kind == kindUint || kind == kindInt && explicit) && v.width <= effectiveWidth(kind, width)
+		if !fits {
+			fail(CodeType, at, "an integer of %d bits is not %s", v.width, typeText(kind, width))
+		}
+	}
 	switch kind {
 	case kindBool:
 		if v.isRegister() && !explicit || v.kind == kindFloat && !explicit {
@@ -61,6 +67,10 @@ func (e *elaborator) toBits(at int, v value, width int, explicit bool) (value, b
 	case v.isTruth() && width == 1:
 	case v.kind == kindFloat || v.isRegister() || v.kind == kindAngle && v.effective() != width:
 		return out, false
+	case v.isWide():
+		if v.width > width {
+			fail(CodeType, at, "an integer of %d bits does not fit bit[%d]", v.width, width)
+		}
 	case v.literal && v.number >= 0 && fits(v.number, kindUint, min(width, 64)): // c = 5, as Qiskit's initializers write
 	case !explicit:
 		return out, false

@@ -64,7 +64,7 @@ func elaborate(p *parser, statements []statement, limits Limits) Program {
 	hidden := map[int]int{}
 	e.finish(e.body, hidden)
 	return Program{
-		Version: e.version, Qubits: e.qubits, Slots: e.declared + len(hidden),
+		Warnings: p.warnings(), Version: e.version, Qubits: e.qubits, Slots: e.declared + len(hidden),
 		Registers: e.registers, Phase: e.phase, Body: e.body, source: source,
 	}
 }

@@ -95,6 +95,7 @@ func (e *elaborator) named(x *name) value {
 // element is a bit or several bits of a value.
 func (e *elaborator) element(x *indexed) value {
 	base := e.evaluate(x.base)
+	refuseWide(x.position(), base)
 	if base.isTruth() || base.kind == kindFloat {
 		fail(CodeType, x.position(), "a value of type %s has no elements", base.describe())
 	}
@@ -113,6 +114,7 @@ func (e *elaborator) element(x *indexed) value {
 // knownInteger evaluates something that has to be an integer and known now: an index, a size, a bound.
 func (e *elaborator) knownInteger(x expression) int64 {
 	v := e.evaluate(x)
+	refuseWide(x.position(), v)
 	if v.running() {
 		fail(CodeUnsupported, x.position(), "this integer depends on a measurement; it has to be known before the program runs")
 	}
@@ -128,6 +130,7 @@ func (e *elaborator) knownInteger(x expression) int64 {
 // knownReal evaluates an angle or an exponent.
 func (e *elaborator) knownReal(x expression, what string) float64 {
 	v := e.evaluate(x)
+	refuseWide(x.position(), v)
 	if v.running() || v.bits != nil && v.kind != kindBit {
 		fail(CodeUnsupported, x.position(), "%s depends on a measurement; it has to be known before the program runs", what)
 	}
@@ -170,6 +173,7 @@ func (e *elaborator) truthOf(at int, v value) Ref {
 func (e *elaborator) unaryValue(x *unary) value {
 	v := e.evaluate(x.x)
 	at := x.position()
+	refuseWide(at, v)
 	switch x.op {
 	case "!":
 		return bitValue(e.truthOf(at, v).not())

@@ -51,7 +51,11 @@ func (e *elaborator) findGate(at int, word string) *gate {
 	if usual, ok := otherNames[strings.ToLower(word)]; ok {
 		fail(CodeUnknownGate, at, "unknown gate %s; did you mean %s?", clip(word), usual)
 	}
-	known := append(e.names(symbolGate), slices.Sorted(maps.Keys(e.library))...)
+	usual := slices.DeleteFunc(slices.Sorted(maps.Keys(e.library)), func(word string) bool { // RZZ is rzz
+		lower := strings.ToLower(word)
+		return lower != word && e.library[lower] != nil
+	})
+	known := append(e.names(symbolGate), usual...)
 	fail(CodeUnknownGate, at, "unknown gate %s%s", clip(word), suggestion(word, known))
 	return nil
 }
@@ -90,6 +94,9 @@ func (e *elaborator) checkBody(d *gateDefinition, body []statement) {
 			}
 			checkOperands(d, s.operands)
 		case *forLoop:
+			if s.of.word == "qubit" {
+				fail(CodeMalformed, s.position(), "the qubits of a gate are single ones, which no loop runs over")
+			}
 			e.checkBody(d, s.body)
 		case *block:
 			e.checkBody(d, s.body)
@@ -189,6 +196,9 @@ func (e *elaborator) applications(c *gateCall) []application {
 	}
 	polarity := e.modify(&base, c.modifiers)
 	want := len(polarity) + base.gate.qubits
+	if e.version == 2 && base.gate == primitives["gphase"] { // PennyLane names the wires
+		want = len(c.operands)
+	}
 	if len(c.operands) != want && (want != 0 || len(c.operands) > 0) {
 		fail(CodeTargets, at, "%s takes %d qubit%s here, not %d", clip(c.name), want, plural(want), len(c.operands))
 	}

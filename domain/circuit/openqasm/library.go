@@ -3,8 +3,8 @@ package openqasm
 import "sync"
 
 // librarySource defines every built-in gate that is not a primitive, by OpenQASM's own means. It holds the gates of
-// stdgates.inc (specification, "Standard library") and of the qelib1.inc that Qiskit ships, and the gates of two
-// qubits that the simulator has.
+// stdgates.inc (specification, "Standard library"), of the qelib1.inc that Qiskit ships and of pytket's hqslib1.inc, those of Qiskit and
+// Cirq that are in no file (r, rzx, ecr, dcx, xx_plus_yy, fsim), and the gates of two qubits that the simulator has.
 const librarySource = `
 gate U(theta, phi, lambda) a { gphase(theta/2); u(theta, phi, lambda) a; }
 gate phase(lambda) a { p(lambda) a; }
@@ -40,6 +40,17 @@ gate rxx(theta) a, b { h a; h b; rzz(theta) a, b; h a; h b; }
 gate ryy(theta) a, b { sx a; sx b; rzz(theta) a, b; sxdg a; sxdg b; }
 gate cswap c, a, b { ctrl @ swap c, a, b; }
 gate rccx a, b, c { h c; t c; cx b, c; tdg c; cx a, c; t c; cx b, c; tdg c; h c; }
+gate r(theta, phi) a { rz(-phi) a; rx(theta) a; rz(phi) a; }
+gate rzx(theta) a, b { h b; rzz(theta) a, b; h b; }
+gate ecr a, b { rzx(pi/4) a, b; x a; rzx(-pi/4) a, b; }
+gate dcx a, b { cx a, b; cx b, a; }
+gate xx_plus_yy(theta, beta) a, b { rz(beta) a; rxx(theta/2) a, b; ryy(theta/2) a, b; rz(-beta) a; }
+gate fsim(theta, phi) a, b { rxx(theta) a, b; ryy(theta) a, b; cp(-phi) a, b; }
+gate Rz(lambda) a { rz(lambda) a; }
+gate U1q(theta, phi) a { r(theta, phi) a; }
+gate ZZ a, b { rzz(pi/2) a, b; }
+gate RZZ(theta) a, b { rzz(theta) a, b; }
+gate Rxxyyzz(alpha, beta, gamma) a, b { rxx(alpha) a, b; ryy(beta) a, b; rzz(gamma) a, b; }
 gate rc3x a, b, c, d {
   h d; t d; cx c, d; tdg d; h d; cx a, d; t d; cx b, d; tdg d; cx a, d; t d; cx b, d; tdg d; h d; t d; cx c, d; tdg d; h d;
 }

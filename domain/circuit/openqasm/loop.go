@@ -46,6 +46,10 @@ func (e *elaborator) once(at int, l *loop, body []statement, bind func()) {
 }
 
 func (e *elaborator) forLoop(f *forLoop) {
+	if f.of.word == "qubit" {
+		e.forQubits(f)
+		return
+	}
 	kind, width := e.typeOf(f.of)
 	values := e.loopValues(f.values)
 	next := 0
@@ -58,6 +62,23 @@ func (e *elaborator) forLoop(f *forLoop) {
 		e.once(f.position(), l, f.body, func() {
 			s := e.declare(f.position(), f.name, &symbol{kind: symbolVariable, value: value{kind: kind, width: width}})
 			e.setVariable(f.position(), s, v)
+		})
+		return true
+	})
+}
+
+// forQubits gives each qubit of a register the name of the loop.
+func (e *elaborator) forQubits(f *forLoop) {
+	qubits, _ := e.qubitOperand(f.values)
+	next := 0
+	e.iterate(f.position(), f.body, func(l *loop) bool {
+		if next == len(qubits) {
+			return false
+		}
+		q := qubits[next : next+1]
+		next++
+		e.once(f.position(), l, f.body, func() {
+			e.declare(f.position(), f.name, &symbol{kind: symbolQubits, qubits: q, scalar: true})
 		})
 		return true
 	})

@@ -221,3 +221,37 @@ func TestControlledPower(t *testing.T) {
 		t.Errorf("they differ by %v", d)
 	}
 }
+
+// TestPublishedMatrices compares gates that are in no file of OpenQASM with the matrices that Qiskit (r, rzx, ecr, dcx, xx_plus_yy), Cirq (fsim)
+// and pytket (PhasedX, ZZMax, ZZPhase, TK2) publish, the first qubit as the lowest bit of an index.
+func TestPublishedMatrices(t *testing.T) {
+	const theta, phi = 0.7, -1.3
+	cos, sin := math.Cos(theta/2), math.Sin(theta/2)
+	o, l, m := number{}, number{1, 0}, number{0, -1}
+	c, s := number{cos, 0}, number{0, -sin}
+	h := number{math.Sqrt2 / 2, 0}
+	plus, minus := number{0, math.Sqrt2 / 2}, number{0, -math.Sqrt2 / 2}
+	rotation := matrix{{c, s.times(turn(-phi))}, {s.times(turn(phi)), c}}
+	for text, want := range map[string]matrix{
+		"r(0.7, -1.3) q[0];":                 rotation,
+		"U1q(0.7, -1.3) q[0];":               rotation,
+		"Rz(0.7) q[0];":                      {{turn(-theta / 2), o}, {o, turn(theta / 2)}},
+		"rzx(0.7) q[0], q[1];":               {{c, o, s, o}, {o, c, o, s.scaled(-1)}, {s, o, c, o}, {o, s.scaled(-1), o, c}},
+		"ecr q[0], q[1];":                    {{o, h, o, plus}, {h, o, minus, o}, {o, plus, o, h}, {minus, o, h, o}},
+		"dcx q[0], q[1];":                    {{l, o, o, o}, {o, o, o, l}, {o, l, o, o}, {o, o, l, o}},
+		"xx_plus_yy(0.7, -1.3) q[0], q[1];":  {{l, o, o, o}, {o, c, s.times(turn(-phi)), o}, {o, s.times(turn(phi)), c, o}, {o, o, o, l}},
+		"fsim(0.35, -1.3) q[0], q[1];":       {{l, o, o, o}, {o, c, s, o}, {o, s, c, o}, {o, o, o, turn(-phi)}},
+		"RZZ(0.7) q[0], q[1];":               {{turn(-theta / 2), o, o, o}, {o, turn(theta / 2), o, o}, {o, o, turn(theta / 2), o}, {o, o, o, turn(-theta / 2)}},
+		"ZZ q[0], q[1];":                     {{turn(-math.Pi / 4), o, o, o}, {o, turn(math.Pi / 4), o, o}, {o, o, turn(math.Pi / 4), o}, {o, o, o, turn(-math.Pi / 4)}},
+		"Rxxyyzz(0.35, 0.35, 0) q[0], q[1];": {{l, o, o, o}, {o, c, s, o}, {o, s, c, o}, {o, o, o, l}},
+		"Rxxyyzz(pi, pi, pi) q[0], q[1];":    {{m, o, o, o}, {o, m, o, o}, {o, o, m, o}, {o, o, o, m}},
+	} {
+		n := 1
+		if len(want) == 4 {
+			n = 2
+		}
+		if d := distance(matrixOfProgram(t, n, text), want); d > 1e-14 {
+			t.Errorf("%s differs by %v", text, d)
+		}
+	}
+}

@@ -57,6 +57,10 @@ var meanings = []struct{ program, means string }{
 	{declarations + "for int i in [0:1] { x q[i]; if (b) break; } y q[0];",
 		"hidden[0] = false; x q[0]; if (c1[0]) { hidden[0] = true; } if (!hidden[0]) { x q[1]; if (c1[0]) { hidden[0] = true; } } y q[0];"},
 	{declarations + "x q[0]; if (b) { end; } x q[1];", "hidden[0] = false; x q[0]; if (c1[0]) { hidden[0] = true; } if (!hidden[0]) { x q[1]; }"},
+	{"#pragma noise on\nqubit[2] q; output bit c; for qubit z in q { h z; } for qubit z in q[{1}] x z; if (measure q[0]) { x q[1]; } uint v = 18446744073709551615;",
+		"h q[0]; h q[1]; x q[1]; hidden[0] = measure q[0]; if (hidden[0]) { x q[1]; }"},
+	{"OPENQASM 2.0; include \"hqslib1.inc\"; qreg q[2]; gphase(0.5); gphase(0.25) q[0]; gphase(0.125) q[0],q[1]; x q[0]; ZZ() q[0], q[1]; Rz(0.5) q[1];",
+		"x q[0]; rzz(1.5707963267948966e+00) q[0], q[1]; rz(5e-01) q[1];"},
 	{"OPENQASM 2.0; include \"qelib1.inc\"; qreg in[2]; creg c[2]; gate pow(x) a { rx(x^2/2) a; } opaque o(z) a; if (c==2) pow(3) in[1]; u2(0,1) in;",
 		"if (!c0[0] && c0[1]) { rx(4.5e+00) q[1]; } u(1.5707963267948966e+00, 0e+00, 1e+00) q[0]; u(1.5707963267948966e+00, 0e+00, 1e+00) q[1];"},
 	{"OPENQASM 2.0; include \"qelib1.inc\"; opaque delay(param0) q0; gate slow a { x a; delay(7) a; } qreg q[2]; h q[0]; delay(100.0) q[0]; slow q[1]; delay(3) q;",
@@ -75,6 +79,14 @@ func body(p Program) string {
 		}
 	}
 	return strings.Join(kept, " ")
+}
+
+// TestPragmasAreIgnored: the program's meaning is that without them, and it says so.
+func TestPragmasAreIgnored(t *testing.T) {
+	p, err := Parse([]byte("OPENQASM 3.0;\n\npragma simulator fast\nqubit q;\n#pragma again\nx q;"), testLimits)
+	if err != nil || body(p) != "x q[0];" || len(p.Warnings) != 1 || p.Warnings[0] != "pragmas are ignored: there are 2, the first in line 3" {
+		t.Errorf("%q, %v, %v", body(p), p.Warnings, err)
+	}
 }
 
 func TestMeanings(t *testing.T) {
@@ -111,7 +123,7 @@ var refusals = []struct {
 	{"qubit[2] q; rx(thata) q;", 1, 16, CodeMalformed, "thata is not declared"},
 	{"qubit[2] q; rx(1e309) q;", 1, 16, CodeAngle, "1e309 is too large"},
 	{"qubit[2] q; rx(exp(1000)) q;", 1, 16, CodeAngle, "finite"},
-	{"qubit[99999999999999999999] q;", 1, 7, CodeType, "99999999999999999999 is too large"},
+	{"qubit[99999999999999999999] q;", 1, 7, CodeType, "compared with a register"},
 	{"qubit[2] q; const int a = 9223372036854775807 + 1;", 1, 47, CodeType, "does not fit int"},
 	{"qubit[2] q; const int a = 3037000500 * 3037000500;", 1, 38, CodeType, "does not fit int"},
 	{"qubit[2] q; const int[4] a = 8;", 1, 30, CodeType, "8 does not fit int[4]"},
@@ -125,7 +137,18 @@ var refusals = []struct {
 	{"qubit q; extern f(int) -> int;", 1, 10, CodeUnsupported, "extern"},
 	{"qubit q; defcal x $0 { }", 1, 10, CodeUnsupported, "defcal"},
 	{"qubit q; cal { }", 1, 10, CodeUnsupported, "cal"},
-	{"qubit q;\n#pragma noise on\nx q;", 2, 1, CodeUnsupported, "pragmas"},
+	{"qubit q; output int a;", 1, 17, CodeUnsupported, "only bits are part of the result"},
+	{"qubit[2] q; for qubit[2] z in q { }", 1, 17, CodeType, "one at a time"},
+	{"qubit q; for qubit z in z { }", 1, 25, CodeIndex, "z is not a declared qubit"},
+	{"gate g a, b { for qubit z in a { x z; } } qubit q;", 1, 15, CodeMalformed, "single ones"},
+	{"qubit q; if (measure q) { }", 1, 1, CodeUnsupported, "declares no bit"},
+	{"qubit q; bit[65] c; c = 36893488147419103232;", 1, 25, CodeType, "66 bits does not fit bit[65]"},
+	{"qubit q; uint v = 18446744073709551616;", 1, 19, CodeType, "65 bits is not uint"},
+	{"qubit q; int v = 9223372036854775808;", 1, 18, CodeType, "64 bits is not int"},
+	{"qubit q; float v = 9223372036854775808;", 1, 20, CodeType, "64 bits is not float"},
+	{"qubit q; bit[70] c; c = 18446744073709551616 + 1;", 1, 46, CodeType, "compared with a register"},
+	{"qubit q; rx(-18446744073709551616) q;", 1, 13, CodeType, "compared with a register"},
+	{"qubit q; rx(18446744073709551616) q;", 1, 13, CodeType, "compared with a register"},
 	{"qubit q; input angle a;", 1, 10, CodeUnsupported, "input"},
 	{"qubit q; array[int, 3] a;", 1, 10, CodeUnsupported, "arrays"},
 	{"qubit q; duration d = 10ns;", 1, 10, CodeUnsupported, "duration"},

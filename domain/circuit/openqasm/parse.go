@@ -1,6 +1,7 @@
 package openqasm
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 )
@@ -23,6 +24,7 @@ type parser struct {
 	chain   int // operators of the statement so far
 
 	hardware map[string]int // where each physical qubit is named first
+	pragmas  []at           // where those that are ignored stand
 }
 
 func newParser(source string) *parser {
@@ -97,6 +99,15 @@ func (p *parser) program() []statement {
 	return list
 }
 
+// warnings says what was ignored.
+func (p *parser) warnings() []string {
+	if len(p.pragmas) == 0 {
+		return nil
+	}
+	line := 1 + strings.Count(p.lexer.text[:p.pragmas[0]], "\n")
+	return []string{fmt.Sprintf("pragmas are ignored: there are %d, the first in line %d", len(p.pragmas), line)}
+}
+
 func (p *parser) versionLine() {
 	p.next()
 	v := p.next()
@@ -117,7 +128,6 @@ var unsupported = map[string]string{
 	"defcal": "calibrations (defcal) are not supported", "cal": "calibrations (cal) are not supported",
 	"defcalgrammar": "calibrations (defcalgrammar) are not supported",
 	"input":         "input parameters are not supported; write the value as a const, or for a sweep send the circuit as gates",
-	"output":        "output declarations are not supported; every declared bit is part of the result",
 	"return":        "return belongs to subroutines, which are not supported",
 	"array":         "arrays are not supported", "complex": "complex values are not supported",
 	"duration": "durations are not supported: a simulated circuit takes no time", "stretch": "stretch is not supported: a simulated circuit takes no time",
@@ -128,7 +138,7 @@ var unsupported = map[string]string{
 // words that OpenQASM 3 reserves besides those of unsupported.
 var reserved = strings.Fields(`OPENQASM include gate box let break continue if else end for while in switch case default
 	nop const qreg qubit creg bool bit int uint float angle void gphase inv pow ctrl negctrl delay reset measure barrier
-	true false pragma`)
+	true false pragma output`)
 
 var reserved2 = strings.Fields("OPENQASM include qreg creg gate opaque barrier measure reset if U CX pi sin cos tan exp ln sqrt")
 
@@ -163,7 +173,8 @@ func (p *parser) appendStatement(list []statement) []statement {
 	case p.accept(";"):
 		return list
 	case t.kind == tokenPragma:
-		fail(CodeUnsupported, t.at, "pragmas are not supported; remove the line if the program means the same without it")
+		p.pragmas = append(p.pragmas, p.node(p.next().at))
+		return list
 	case p.is("@") && p.ahead[1].kind == tokenName: // an annotation; the specification lets readers ignore it
 		line := strings.IndexByte(p.lexer.text[t.at:], '\n')
 		if line < 0 {
@@ -243,6 +254,8 @@ func (p *parser) statement3(t token) statement {
 	switch t.text {
 	case "qubit", "bit", "bool", "int", "uint", "float", "angle":
 		return p.declaration(false)
+	case "output":
+		return p.output()
 	case "const":
 		p.next()
 		return p.declaration(true)

@@ -201,11 +201,11 @@ func (p *parser) word(t token) expression {
 	return &name{p.node(t.at), t.text}
 }
 
-// integerLiteral reads an integer of any base. Larger ones than 2⁶³ − 1 are refused, not wrapped.
+// integerLiteral reads an integer of any base. One larger than 2⁶³ − 1 is wide: it can be compared with a register, and be its value.
 func integerLiteral(t token) value {
 	text := strings.ReplaceAll(t.text, "_", "")
 	i, ok := new(big.Int), false
-	if len(text) <= 80 {
+	if len(text) <= maxBits {
 		base := 10
 		if len(text) > 1 && text[0] == '0' && !isDigit(text[1]) {
 			base = map[byte]int{'b': 2, 'B': 2, 'o': 8, 'O': 8, 'x': 16, 'X': 16}[text[1]]
@@ -215,10 +215,17 @@ func integerLiteral(t token) value {
 			fail(CodeMalformed, t.at, "%s is not a number", clip(t.text))
 		}
 	}
-	if !ok || !i.IsInt64() {
-		fail(CodeType, t.at, "the integer %s is too large; the largest is 2^63 - 1", clip(t.text))
+	if !ok || i.BitLen() > maxBits {
+		fail(CodeType, t.at, "the integer %s is too large; the largest has %d bits", clip(t.text), maxBits)
 	}
-	return intValue(i.Int64())
+	if i.IsInt64() {
+		return intValue(i.Int64())
+	}
+	wide := value{kind: kindUint, width: i.BitLen(), bits: make([]Ref, i.BitLen()), literal: true}
+	for k := range wide.bits {
+		wide.bits[k] = constant(i.Bit(k) == 1)
+	}
+	return wide
 }
 
 func realLiteral(t token) value {

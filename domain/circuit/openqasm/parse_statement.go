@@ -1,7 +1,7 @@
 package openqasm
 
 // libraries are the files that can be included: their gates are built in.
-var libraries = map[string]bool{"stdgates.inc": true, "qelib1.inc": true}
+var libraries = map[string]bool{"stdgates.inc": true, "qelib1.inc": true, "hqslib1.inc": true}
 
 func (p *parser) include() statement {
 	start := p.next()
@@ -10,7 +10,7 @@ func (p *parser) include() statement {
 		fail(CodeMalformed, file.at, "expected the name of a file in quotes, found %s", file.describe())
 	}
 	if !libraries[file.text] {
-		fail(CodeUnsupported, file.at, "%s cannot be included; stdgates.inc and qelib1.inc can", file.describe())
+		fail(CodeUnsupported, file.at, "%s cannot be included; stdgates.inc, qelib1.inc and hqslib1.inc can", file.describe())
 	}
 	p.expect(";")
 	return &block{p.node(start.at), nil}
@@ -68,6 +68,15 @@ func (p *parser) declaration(constant bool) statement {
 	}
 	p.expect(";")
 	return d
+}
+
+// output reads a declaration of bits: those are part of the result in any case, and nothing else is.
+func (p *parser) output() statement {
+	p.next()
+	if !p.is("bit") {
+		fail(CodeUnsupported, p.peek().at, "only bits are part of the result: assign the value to a bit register and declare that as output")
+	}
+	return p.declaration(false)
 }
 
 // assigned reads the right side of an assignment.
@@ -315,7 +324,7 @@ func (p *parser) choice() statement {
 	start := p.next()
 	c := &choice{at: p.node(start.at)}
 	p.expect("(")
-	c.condition = p.expression()
+	c.condition = p.condition()
 	p.expect(")")
 	c.then = p.body()
 	if p.version == 3 && p.accept("else") {
@@ -324,9 +333,20 @@ func (p *parser) choice() statement {
 	return c
 }
 
+// condition reads that of an if, which may be an outcome.
+func (p *parser) condition() expression {
+	if p.version == 2 {
+		return p.expression()
+	}
+	return p.assigned()
+}
+
 func (p *parser) forLoop() statement {
 	start := p.next()
 	f := &forLoop{at: p.node(start.at), of: p.typeName()}
+	if f.of.word == "qubit" && f.of.width != nil {
+		fail(CodeType, f.of.position(), "a loop over qubits takes one at a time: for qubit z in q")
+	}
 	f.name = p.declaredName().text
 	p.expect("in")
 	switch t := p.peek(); {

@@ -24,6 +24,7 @@ type Program struct {
 	Registers []Register // the declared bits, in order, without gaps
 	Phase     float64    // global phase in radians, of gates outside if and while
 	Body      []Operation
+	Warnings  []string // what was ignored
 	source    string
 }
 

@@ -45,6 +45,7 @@ func intValue(i int64) value      { return value{kind: kindInt, number: i, liter
 func realValue(x float64) value   { return value{kind: kindFloat, real: x} }
 func bitValue(r Ref) value        { return value{kind: kindBool, bits: []Ref{r}}.folded() }
 func (v value) running() bool     { return v.bits != nil && !(v.kind == kindBit && allConstant(v.bits)) }
+func (v value) isWide() bool      { return v.literal && v.bits != nil }
 func (v value) isInteger() bool   { return v.kind == kindInt || v.kind == kindUint }
 func (v value) isRegister() bool  { return v.kind == kindBit && v.width > 0 }
 func (v value) isTruth() bool     { return v.kind == kindBool || v.kind == kindBit && v.width == 0 }

@@ -12,29 +12,64 @@ import (
 	"github.com/google/uuid"
 )
 
-// promise is an append that was acknowledged.
+// promise is an append that was acknowledged: its events, at consecutive positions up to the last.
 type promise struct {
-	stream string
-	ids    []uuid.UUID
-	last   Result
+	streams   []string // of each event
+	ids       []uuid.UUID
+	revisions []uint64
+	position  uint64 // of the last
 }
 
-// workload appends to a few streams, one append after the other, until one is refused.
+// promiseOf is the promise of an append to one stream.
+func promiseOf(stream string, ids []uuid.UUID, last Result) promise {
+	p := promise{ids: ids, position: last.Position}
+	for i := range ids {
+		p.streams = append(p.streams, stream)
+		p.revisions = append(p.revisions, uint64(last.LastRevision)-uint64(len(ids)-1-i))
+	}
+	return p
+}
+
+// appendSome appends the events to a stream, or in turn to several.
+func appendSome(l *Log, random *rand.Rand, events []Proposed) (promise, error) {
+	ids := make([]uuid.UUID, len(events))
+	in := make([]ProposedIn, len(events))
+	for i := range events {
+		ids[i], in[i] = events[i].ID, ProposedIn{fmt.Sprintf("s%d", random.IntN(3)), events[i]}
+	}
+	if random.IntN(2) == 0 {
+		result, err := l.Append(context.Background(), in[0].Stream, Any(), events)
+		return promiseOf(in[0].Stream, ids, result), err
+	}
+	written, position, err := l.AppendSeveral(context.Background(), nil, in)
+	p := promise{ids: ids, position: position, revisions: make([]uint64, len(in))}
+	next := map[string]int64{} // the revision of the event before, going backwards
+	for _, w := range written {
+		next[w.Stream] = w.LastRevision
+	}
+	for i := len(in) - 1; i >= 0; i-- {
+		p.revisions[i] = uint64(next[in[i].Stream])
+		next[in[i].Stream]--
+	}
+	for _, e := range in {
+		p.streams = append(p.streams, e.Stream)
+	}
+	return p, err
+}
+
+// workload appends to a few streams, one append after the other, until one is refused: to one stream or to several at once.
 // It returns what was acknowledged and the ids of the refused append.
 func workload(l *Log, random *rand.Rand, appends int) (promised []promise, refused []uuid.UUID, err error) {
 	for range appends {
-		stream := fmt.Sprintf("s%d", random.IntN(3))
 		events := make([]Proposed, 1+random.IntN(3))
-		ids := make([]uuid.UUID, len(events))
 		for i := range events {
 			events[i] = event(fmt.Sprintf("%0*d", 1+random.IntN(300), i))
-			ids[i] = events[i].ID
 		}
-		result, err := l.Append(context.Background(), stream, Any(), events)
+		made, err := appendSome(l, random, events)
 		if err != nil {
-			return promised, ids, err
+			return promised, made.ids, err
 		}
-		promised = append(promised, promise{stream, ids, result})
+		promised = append(promised, made)
 	}
 	return promised, nil, nil
 }
@@ -50,10 +85,10 @@ func checkPromises(t *testing.T, l *Log, promised []promise, refused []uuid.UUID
 	}
 	for _, p := range promised {
 		for i, id := range p.ids {
-			behind := uint64(len(p.ids) - 1 - i)
+			position := p.position - uint64(len(p.ids)-1-i)
 			r, ok := byID[id]
-			if !ok || r.Stream != p.stream || r.Position != p.last.Position-behind || r.Revision != uint64(p.last.LastRevision)-behind {
-				t.Fatalf("acknowledged in %q at position %d: the log has %+v", p.stream, p.last.Position-behind, r)
+			if !ok || r.Stream != p.streams[i] || r.Position != position || r.Revision != p.revisions[i] {
+				t.Fatalf("acknowledged in %q at position %d: the log has %+v", p.streams[i], position, r)
 			}
 		}
 	}
@@ -106,7 +141,7 @@ func TestEveryRefusedCall(t *testing.T) {
 					if _, again := l.Append(context.Background(), "s", Any(), []Proposed{event("x")}); !errors.As(again, &storage) {
 						t.Fatalf("call %d: an append after %v: %v", call, err, again)
 					}
-					if n := headOf(t, l); len(promised) > 0 && n < promised[len(promised)-1].last.Position {
+					if n := headOf(t, l); len(promised) > 0 && n < promised[len(promised)-1].position {
 						t.Fatalf("call %d: a reader sees %d positions", call, n)
 					}
 					all(t, l) // reads go on
@@ -214,16 +249,16 @@ func TestPowerFailureUnderWriters(t *testing.T) {
 	var acknowledged []promise
 	var writers sync.WaitGroup
 	for n := range 8 {
+		random := rand.New(rand.NewPCG(3, uint64(n)))
 		writers.Go(func() {
 			for range permits {
-				e, stream := event("x"), fmt.Sprintf("s%d", n)
-				result, err := l.Append(context.Background(), stream, Any(), []Proposed{e})
+				made, err := appendSome(l, random, []Proposed{event("x"), event("y")}[:1+n%2])
 				if err != nil {
 					t.Error(err)
 					return
 				}
 				mu.Lock()
-				acknowledged = append(acknowledged, promise{stream, []uuid.UUID{e.ID}, result})
+				acknowledged = append(acknowledged, made)
 				mu.Unlock()
 			}
 		})

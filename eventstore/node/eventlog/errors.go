@@ -50,6 +50,13 @@ func (e *StreamDeletedError) Error() string {
 	return fmt.Sprintf("stream %s is deleted", Quoted(e.Stream))
 }
 
+// isNotAsExpected reports whether an error says that a stream is not as it was expected.
+func isNotAsExpected(err error) bool {
+	var wrong *WrongExpectedRevisionError
+	var deleted *StreamDeletedError
+	return errors.As(err, &wrong) || errors.As(err, &deleted)
+}
+
 // AccessDeniedError is returned for an operation that is allowed to nobody, such as writing to $all.
 type AccessDeniedError struct{ Stream, Operation string }
 

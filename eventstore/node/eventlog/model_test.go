@@ -368,6 +368,83 @@ func (x *machine) append(t *rapid.T) {
 	x.adopt(t)
 }
 
+// appendSeveral appends new events to several streams, some of which are checked.
+func (x *machine) appendSeveral(t *rapid.T) {
+	var events []ProposedIn
+	for range rapid.IntRange(1, 5).Draw(t, "events") {
+		stream := rapid.SampledFrom([]string{"a", "b@c", "$sys", "never3"}).Draw(t, "stream")
+		e := Proposed{ID: uuid.New(), Type: "noted", Data: fmt.Appendf(nil, "payload %d.", len(x.ids))}
+		x.ids = append(x.ids, e.ID)
+		events = append(events, ProposedIn{stream, e})
+	}
+	var checks []Check
+	for _, stream := range rapid.SliceOfDistinct(rapid.SampledFrom([]string{"a", "b@c", "$sys", "$$a", "never"}), rapid.ID[string]).Draw(t, "checked") {
+		checks = append(checks, Check{stream, x.drawExpected(t, stream)})
+	}
+	want := x.model.appendSeveral(checks, events)
+	written, position, err := x.log.AppendSeveral(context.Background(), checks, events)
+	var failed *ChecksError
+	if want != nil && (!errors.As(err, &failed) || len(failed.Failed) != len(want)) || want == nil && err != nil {
+		t.Fatalf("append of %+v with %+v: got %v, want failures of %v", events, checks, err, want)
+	}
+	for _, f := range failedOf(failed) {
+		if !want[f.Stream] {
+			t.Fatalf("append of %+v with %+v: %q failed, want %v", events, checks, f.Stream, want)
+		}
+	}
+	for _, w := range written {
+		if s := x.model.stream(w.Stream); w.LastRevision != int64(len(s.events))-1 || s.position > position {
+			t.Fatalf("append of %+v: %+v at %d, want revision %d at %d", events, w, position, len(s.events)-1, s.position)
+		}
+	}
+	x.adopt(t)
+}
+
+func failedOf(e *ChecksError) []FailedCheck {
+	if e == nil {
+		return nil
+	}
+	return e.Failed
+}
+
+// appendSeveral returns the streams that are not as expected; nil when the events were appended. Their ids are new.
+func (m *model) appendSeveral(checks []Check, events []ProposedIn) map[string]bool {
+	failed := map[string]bool{}
+	for _, c := range checks {
+		if m.expects(c.Stream, c.Expected) != done {
+			failed[c.Stream] = true
+		}
+	}
+	lengths := map[string]int{}
+	deleted := map[string]map[string]any{}
+	var order []string
+	for _, e := range events {
+		if m.stream(e.Stream).tombstoned {
+			failed[e.Stream] = true
+		}
+		if _, seen := lengths[e.Stream]; !seen {
+			order = append(order, e.Stream)
+			lengths[e.Stream] = len(m.stream(e.Stream).events)
+			if m.softDeleted(e.Stream) {
+				deleted[e.Stream] = m.keys(e.Stream)
+			}
+		}
+	}
+	if len(failed) > 0 {
+		return failed
+	}
+	for _, e := range events {
+		m.add(e.Stream, e.Proposed)
+	}
+	for _, stream := range order {
+		if keys := deleted[stream]; keys != nil {
+			keys["$tb"] = lengths[stream]
+			m.metadata(stream, keys)
+		}
+	}
+	return nil
+}
+
 func (x *machine) delete(t *rapid.T) {
 	stream := rapid.SampledFrom([]string{"a", "b@c", "$sys", "never"}).Draw(t, "stream")
 	expected := x.drawExpected(t, stream)
@@ -570,7 +647,7 @@ func TestModel(t *testing.T) {
 		}
 		x.model.add(first.Stream, Proposed{ID: first.ID, Type: first.Type, JSON: true, Data: first.Data})
 		t.Repeat(map[string]func(*rapid.T){
-			"append": x.append, "append again": x.append, "delete": x.delete, "tombstone": x.tombstone, "wait": x.wait, "reopen": x.reopen, "scavenge": x.scavenge, "": x.check,
+			"append": x.append, "append again": x.append, "append to several": x.appendSeveral, "delete": x.delete, "tombstone": x.tombstone, "wait": x.wait, "reopen": x.reopen, "scavenge": x.scavenge, "": x.check,
 		})
 		if _, err := x.log.Verify(context.Background()); err != nil {
 			t.Fatal(err)

@@ -22,7 +22,8 @@ const (
 	maxGroupRequests  = 1024
 	maxGroupBytes     = 4 << 20
 	// maxKnownStreams bounds each of the two generations of the writer's cache of stream
-	// states. It must exceed what one group can change (four streams a request), because
+	// states. It must exceed what one group can change (four streams for each that a request names, and
+	// the last request of a group may name as many as all before it), because
 	// the changes of a group that is not committed are in the cache only.
 	maxKnownStreams = 8 * maxGroupRequests
 	saltBufferBytes = 4096
@@ -37,6 +38,7 @@ const (
 	opAppend operation = iota + 1
 	opDelete
 	opTombstone
+	opAppendSeveral
 )
 
 // request is one write that was submitted.
@@ -46,6 +48,7 @@ type request struct {
 	stream   string
 	expected Expected
 	events   []Proposed
+	several  *several     // of opAppendSeveral, which has no stream, expectation and events else
 	done     chan outcome // capacity 1
 	outcome  outcome      // set when decided, sent when durable
 }
@@ -112,7 +115,10 @@ func (l *Log) submit(ctx context.Context, op operation, stream string, expected 
 	if err := checkTarget(op, stream, expected); err != nil {
 		return nil, err
 	}
-	r := &request{ctx: ctx, op: op, stream: stream, expected: expected, events: events, done: make(chan outcome, 1)}
+	return l.enqueue(&request{ctx: ctx, op: op, stream: stream, expected: expected, events: events, done: make(chan outcome, 1)})
+}
+
+func (l *Log) enqueue(r *request) (*Pending, error) {
 	select {
 	case <-l.closing:
 		return nil, ErrClosed
@@ -125,8 +131,8 @@ func (l *Log) submit(ctx context.Context, op operation, stream string, expected 
 		return &Pending{log: l, request: r}, nil
 	case <-l.closing:
 		return nil, ErrClosed
-	case <-ctx.Done():
-		return nil, ctx.Err()
+	case <-r.ctx.Done():
+		return nil, r.ctx.Err()
 	}
 }
 
@@ -229,12 +235,13 @@ func (w *writer) run() {
 }
 
 // decideAndCommit decides the request and those queued behind it, up to maxGroupRequests
-// and maxGroupBytes, and makes them durable with one fsync.
+// of one stream each and maxGroupBytes, and makes them durable with one fsync.
 func (w *writer) decideAndCommit(r *request) {
-	for r != nil {
+	for streams := 0; r != nil; {
 		w.decideRequest(r)
+		streams += r.streams()
 		r = nil
-		if len(w.decided) < maxGroupRequests && len(w.group) < maxGroupBytes {
+		if streams < maxGroupRequests && len(w.group) < maxGroupBytes {
 			select {
 			case r = <-w.log.requests:
 			default:
@@ -271,6 +278,8 @@ func (w *writer) decide(r *request) (Result, error) {
 		return w.append(r)
 	case opDelete:
 		return w.delete(r)
+	case opAppendSeveral:
+		return w.appendSeveral(r)
 	default:
 		return w.tombstone(r)
 	}
@@ -452,7 +461,7 @@ func (w *writer) append(r *request) (Result, error) {
 	if len(r.events) == 0 {
 		return emptyAppend(r, s, v)
 	}
-	known, isKnown, err := w.findRepeated(r, s, v)
+	known, isKnown, err := w.findRepeated(Check{r.stream, r.expected}, r.events, s, v)
 	if err != nil || isKnown {
 		return known, err
 	}
@@ -478,17 +487,17 @@ func emptyAppend(r *request, s *streamState, v verdict) (Result, error) {
 
 // findRepeated returns the stored result and true when the append repeats one that is
 // stored, by its event ids. An error refuses the append.
-func (w *writer) findRepeated(r *request, s *streamState, v verdict) (Result, bool, error) {
-	conflict := &WrongExpectedRevisionError{Stream: r.stream, Expected: r.expected, Actual: s.last}
+func (w *writer) findRepeated(c Check, events []Proposed, s *streamState, v verdict) (Result, bool, error) {
+	conflict := &WrongExpectedRevisionError{Stream: c.Stream, Expected: c.Expected, Actual: s.last}
 	switch v {
 	case accept:
 		return Result{}, false, nil
 	case streamDeleted:
-		return Result{}, false, &StreamDeletedError{r.stream}
+		return Result{}, false, &StreamDeletedError{c.Stream}
 	case acceptOrKnown:
-		return w.findRepeatedInWindow(r, conflict)
+		return w.findRepeatedInWindow(c.Stream, events, conflict)
 	case knownOrWrong, knownOrRevive:
-		result, ok, err := w.findRepeatedAtRevision(r, s)
+		result, ok, err := w.findRepeatedAtRevision(c, events, s)
 		if err == nil && !ok && v == knownOrWrong {
 			err = conflict
 		}
@@ -500,10 +509,10 @@ func (w *writer) findRepeated(r *request, s *streamState, v verdict) (Result, bo
 
 // findRepeatedInWindow looks for the ids in the recent window of the log. It returns
 // conflict when only some of them are there.
-func (w *writer) findRepeatedInWindow(r *request, conflict error) (Result, bool, error) {
+func (w *writer) findRepeatedInWindow(stream string, events []Proposed, conflict error) (Result, bool, error) {
 	var last recordedAt
-	for i := range r.events {
-		at, ok := w.recent.find(r.events[i].ID, r.stream)
+	for i := range events {
+		at, ok := w.recent.find(events[i].ID, stream)
 		switch {
 		case !ok && i == 0:
 			return Result{}, false, nil
@@ -516,21 +525,21 @@ func (w *writer) findRepeatedInWindow(r *request, conflict error) (Result, bool,
 }
 
 // findRepeatedAtRevision compares the ids with those stored directly after the expected revision.
-func (w *writer) findRepeatedAtRevision(r *request, s *streamState) (Result, bool, error) {
+func (w *writer) findRepeatedAtRevision(c Check, events []Proposed, s *streamState) (Result, bool, error) {
 	if s.position > w.durable.position {
 		return Result{}, false, errNeedsDurable
 	}
 	first := uint64(0)
-	if r.expected.Kind == ExpectRevision {
-		first = r.expected.Revision + 1
+	if c.Expected.Kind == ExpectRevision {
+		first = c.Expected.Revision + 1
 	}
-	if uint64(s.last)-first+1 < uint64(len(r.events)) {
+	if uint64(s.last)-first+1 < uint64(len(events)) {
 		return Result{}, false, nil
 	}
 	var last Record
-	for i := range r.events {
-		record, err := w.log.recordAt(w.log.index, r.stream, first+uint64(i))
-		if err != nil || record.ID != r.events[i].ID {
+	for i := range events {
+		record, err := w.log.recordAt(w.log.index, c.Stream, first+uint64(i))
+		if err != nil || record.ID != events[i].ID {
 			return Result{}, false, err
 		}
 		last = record
@@ -541,38 +550,47 @@ func (w *writer) findRepeatedAtRevision(r *request, s *streamState) (Result, boo
 // revive appends to a soft-deleted stream: the events, then metadata whose $tb hides the
 // deleted events and keeps every other key.
 func (w *writer) revive(r *request, s *streamState) (Result, error) {
-	if s.metadataPosition > w.durable.position {
-		return Result{}, errNeedsDurable
-	}
-	newest, err := w.log.record(w.log.index, s.metadataPosition)
+	keep, metaState, err := w.keptMetadata(r.stream, s)
 	if err != nil {
 		return Result{}, err
 	}
-	metaState, err := w.state(MetaStream(r.stream))
-	if err != nil {
-		return Result{}, err
-	}
-	keep := metadataBytes(newest.Type, newest.Data)
 	truncateBefore := s.last + 1
 	result := w.writeAll(r.stream, s, r.events)
 	w.writeMetadata(r.stream, s, metaState, withTruncateBefore(keep, truncateBefore))
 	return result, nil
 }
 
-// appendMetadata writes to a meta-stream. If the base stream is soft-deleted, the write
-// revives it: a second metadata event, with $tb set, keeps the deleted events hidden.
+// keptMetadata returns the metadata of a stream as it is stored, and the state of the meta-stream.
+func (w *writer) keptMetadata(stream string, s *streamState) ([]byte, *streamState, error) {
+	if s.metadataPosition > w.durable.position {
+		return nil, nil, errNeedsDurable
+	}
+	newest, err := w.log.record(w.log.index, s.metadataPosition)
+	if err != nil {
+		return nil, nil, err
+	}
+	metaState, err := w.state(MetaStream(stream))
+	return metadataBytes(newest.Type, newest.Data), metaState, err
+}
+
+// appendMetadata writes to a meta-stream.
 func (w *writer) appendMetadata(r *request, s, base *streamState) Result {
 	wasDeleted := base.softDeleted()
 	result := w.writeAll(r.stream, s, r.events)
-	newest := &r.events[len(r.events)-1]
+	w.adoptMetadata(r.stream, s, base, &r.events[len(r.events)-1], wasDeleted, base.last+1)
+	return result
+}
+
+// adoptMetadata makes the newest event of a meta-stream the metadata of its base stream. If that was soft-deleted, the write
+// revives it: a second metadata event, with $tb set, keeps the events below a revision hidden.
+func (w *writer) adoptMetadata(stream string, s, base *streamState, newest *Proposed, wasDeleted bool, before int64) {
 	keep := metadataBytes(newest.Type, newest.Data)
 	base.hasMetadata = true
 	base.metadataPosition = s.position
 	base.metadata = parseMetadata(keep)
 	if wasDeleted {
-		w.writeMetadata(baseStream(r.stream), base, s, withTruncateBefore(keep, base.last+1))
+		w.writeMetadata(baseStream(stream), base, s, withTruncateBefore(keep, before))
 	}
-	return result
 }
 
 // delete appends metadata whose $tb hides every event of the stream.

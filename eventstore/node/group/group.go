@@ -87,6 +87,12 @@ func (g *Group) Feed(now time.Time, p Page) {
 // Replay delivers the parked events below the revision until again.
 func (g *Group) Replay(until int64) { g.replayUntil = max(g.replayUntil, until) }
 
+// Discard gives up the parked events below the revision until that are not being replayed.
+func (g *Group) Discard(until int64) {
+	g.replayNext = max(g.replayNext, until)
+	g.replayUntil = max(g.replayUntil, g.replayNext)
+}
+
 // WantParked returns the revisions from ≤ r < until of the parked stream that are to be read,
 // and how many events FeedParked may bring.
 func (g *Group) WantParked(room int) (from, until int64, events int) {

@@ -58,8 +58,14 @@ func Program(t testing.TB) string {
 // Start starts a server and gives the test its credentials.
 func Start(t testing.TB) *Server {
 	t.Helper()
+	return StartIn(t, t.TempDir())
+}
+
+// StartIn starts a server that keeps its objects in an empty folder.
+func StartIn(t testing.TB, folder string) *Server {
+	t.Helper()
 	binary := Program(t)
-	s := &Server{Endpoint: need.Address(t), folder: t.TempDir()}
+	s := &Server{Endpoint: need.Address(t), folder: folder}
 	setCredentials()
 	objects, versions := filepath.Join(s.folder, "objects"), filepath.Join(s.folder, "versions")
 	for _, folder := range []string{objects, versions} {

@@ -168,10 +168,10 @@
   }
   let hovered = "";
   $("#cells").addEventListener("mousemove", async (event) => {
-    const code = event.target.closest("code.expression"), name = code ? pointed(event) : "";
+    const code = event.target.closest(".expression"), name = code ? pointed(event) : "";
     if (name === hovered) return;
     hovered = name;
-    for (const each of $$("#cells code[title]")) each.removeAttribute("title");
+    for (const each of $$("#cells .expression[title]")) each.removeAttribute("title");
     if (!/^[A-Z]/.test(name)) return;
     const entry = await entryOf(name);
     if (entry && hovered === name) code.title = seen(`${entry.name} (${entry.status}): ${entry.summary}\n${entry.usage.slice(0, 2).map((usage) => usage.form).join("\n")}`);

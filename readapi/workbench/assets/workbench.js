@@ -4,9 +4,11 @@
 const $ = (selector, within = document) => within.querySelector(selector);
 const $$ = (selector, within = document) => [...within.querySelectorAll(selector)];
 
-/** The text of an element as it came: characters that are shown by their code points are read back. */
+/** The text of an element as it came: characters that are shown by their code points are read back, and what opens the rest of a long text is left out. */
 function plain(element) {
   const copy = element.cloneNode(true);
+  for (const opener of $$(".long summary", copy)) opener.remove();
+  if (element.matches(".long")) $("summary", copy)?.remove();
   for (const unseen of $$(".unseen", copy)) {
     if (unseen.textContent !== "U+" + unseen.dataset.char) throw new Error("a character of this page is not the one that it stands for");
     unseen.replaceWith(String.fromCodePoint(parseInt(unseen.dataset.char, 16)));
@@ -158,7 +160,7 @@ function save(name, type, text) {
 
 /** Shows what only works with this script. */
 function begin(within) {
-  for (const button of $$(".check-receipt, #markdown, .scripted", within)) button.hidden = false;
+  for (const button of $$(".check-receipt, .scripted", within)) button.hidden = false;
   localize(within);
 }
 
@@ -300,20 +302,20 @@ document.addEventListener("htmx:beforeSwap", (event) => {
 document.addEventListener("htmx:afterSwap", (event) => {
   const followed = event.detail.requestConfig.elt;
   if (followed.matches("a.zoom")) ($$("a.zoom").find((link) => link.textContent === followed.textContent) ?? $("a.zoom"))?.focus();
-  const list = $(`#${event.detail.target.id} .scroll`);
-  if (list && scrolled.has(event.detail.target.id)) list.scrollLeft = scrolled.get(event.detail.target.id);
+  const { id } = event.detail.target;
+  if (scrolled.has(id)) $(`#${id} .scroll`)?.scrollTo({ left: scrolled.get(id) });
 });
 document.addEventListener("htmx:beforeRequest", (event) => {
   const form = event.detail.elt;
   if (!form.closest("#evaluate, .examples, .again")) return;
   delete form.dataset.stopped;
-  for (const each of $$("#evaluate, .examples")) each.classList.add("working");
+  for (const each of [form, ...$$("#evaluate, .examples")]) each.classList.add("working");
   state("Evaluating");
 });
 document.addEventListener("htmx:afterRequest", (event) => {
-  const form = event.detail.elt;
-  if (!form.closest("#evaluate, .examples, .again")) return;
-  for (const each of $$("#evaluate, .examples")) each.classList.remove("working");
+  const form = event.detail.requestConfig.elt; // which may have been replaced by the answer
+  if (!form.matches("#evaluate, .examples, .again")) return;
+  for (const each of [form, ...$$("#evaluate, .examples")]) each.classList.remove("working");
   const { status, responseText } = event.detail.xhr;
   state(status && responseText.includes("<main") ? "" : status ? `The service answered ${status}, and not with a page: whether it evaluated this is not known. Your history tells.` : form.dataset.stopped ? "Stopped. What had been computed is lost." : "The service did not answer: whether it evaluated this is not known. Your history tells.");
 });

@@ -66,10 +66,10 @@ RESIDUAL: dict[str, Callable[[dict[str, Any], int], Residual]] = {
     "sum": sums.check,
     "integral": integrals.check,
     "value": numeric_value.check,
+    "optimum": optima.check,
 }
 SAMPLED: dict[str, Callable[[dict[str, Any], int], Sampled]] = {
     "identities_sampled": identities.sampled,
-    "optimum": optima.check,
     "quantified": quantified.check,
 }
 

@@ -188,19 +188,19 @@ DENT = ["Plus", X2, ["Times", -5, ["Abs", "x"]]]
     ],
 )
 def test_optima(objective: Any, maximise: bool, right: Any, wrong: Any) -> None:
-    assert optimum(objective, right, maximise=maximise) == "agrees"
+    assert optimum(objective, right, maximise=maximise) in HOLDS
     assert optimum(objective, wrong, maximise=maximise) == "refuted"
 
 
 def test_an_infinity_at_a_place_where_the_objective_is_a_number() -> None:
     assert optimum(X2, INFINITE, {"x": 0}) == "refuted"
-    assert optimum("x", INFINITE, {"x": INFINITE}) == "open"
+    assert optimum("x", INFINITE, {"x": INFINITE}) == "proved"
 
 
 def test_a_local_maximum_is_no_minimum() -> None:
     low, high = {"x": {"r": "-1.5707963267948966"}}, {"x": {"r": "1.5707963267948966"}}
     assert optimum(["Sin", "x"], {"r": "-1."}, low, maximise=True, local=True) == "refuted"
-    assert optimum(["Sin", "x"], {"r": "1."}, high, maximise=True, local=True) == "agrees"
+    assert optimum(["Sin", "x"], {"r": "1."}, high, maximise=True, local=True) == "proved"
     assert optimum(["Power", "x", 4], {"r": "0."}, {"x": {"r": "0.0003"}}, local=True) == "agrees"  # flat: it is near enough
     assert optimum(["Abs", "x"], {"r": "0."}, {"x": {"r": "1.*^-9"}}, local=True) == "agrees"
 

@@ -1,4 +1,4 @@
-"""Uses every call of persistent subscriptions of an EventStoreDB, and its index streams, with the official client.
+"""Uses every call of persistent subscriptions of an EventStoreDB, its index streams, and appends to several streams, with the official client.
 
     story.py ADDRESS
 
@@ -10,8 +10,15 @@ import sys
 import time
 import uuid
 
-from kurrentdbclient import KurrentDBClient, NewEvent, StreamState
-from kurrentdbclient.exceptions import AlreadyExistsError, MaximumSubscriptionsReachedError, NotFoundError
+from kurrentdbclient import KurrentDBClient, NewEvent, NewEvents, NewRecord, StreamState, StreamStateCheck
+from kurrentdbclient.exceptions import (
+    AlreadyExistsError,
+    ConsistencyChecksFailedError,
+    MaximumSubscriptionsReachedError,
+    MultiAppendToSameStreamError,
+    NotFoundError,
+    WrongCurrentVersionError,
+)
 
 
 def equal(got, expected):
@@ -128,8 +135,40 @@ def index_streams(client):
     equal([e.id for e in client.get_stream(f"$bc-{correlation}", resolve_links=True)], [noted.id])
 
 
+def several_streams(client):
+    a, b, never = (f"python-{uuid.uuid4()}" for _ in range(3))
+
+    def noted(n):
+        return NewEvent(type="Noted", data=json.dumps({"n": n}).encode(), metadata=b'{"by":"python"}')
+
+    events = [NewEvents(a, [noted(0), noted(1)], StreamState.NO_STREAM), NewEvents(b, [noted(2)], StreamState.ANY)]
+    position = client.multi_append_to_stream(events)
+    equal(client.multi_append_to_stream(events), position)  # a repetition
+    equal([json.loads(e.data)["n"] for e in client.get_stream(a)], [0, 1])
+    last = client.get_stream(b)[0]
+    equal((last.commit_position, json.loads(last.metadata)["by"], last.content_type), (position, "python", "application/json"))
+    try:
+        client.multi_append_to_stream([NewEvents(b, [noted(3)], 0), NewEvents(a, [noted(4)], 7)])
+        raise AssertionError("a wrong revision was not refused")
+    except WrongCurrentVersionError as e:
+        equal((e.stream_name, e.expected_version, e.actual_version), (a, 7, 1))
+    refused(MultiAppendToSameStreamError, client.multi_append_to_stream, [NewEvents(a, [noted(5)], 1), NewEvents(a, [noted(6)], 2)])
+    equal(len(client.get_stream(b)), 1)
+    records = [NewRecord(a, "Noted", b"{}"), NewRecord(b, "Noted", b"x", content_type="application/octet-stream"), NewRecord(a, "Noted", b"{}")]
+    result = client.append_records(records, [StreamStateCheck(a, 1), StreamStateCheck(never, StreamState.NO_STREAM)])
+    equal([(s.stream_name, s.stream_position) for s in result.stream_positions], [(a, 3), (b, 1)])
+    equal(result.commit_position, client.get_stream(a)[-1].commit_position)
+    try:
+        client.append_records([NewRecord(a, "Noted", b"{}")], [StreamStateCheck(b, 1), StreamStateCheck(never, StreamState.EXISTS), StreamStateCheck(a, 0)])
+        raise AssertionError("failed checks were not refused")
+    except ConsistencyChecksFailedError as e:
+        equal([(f.check_index, f.stream_state_failure.stream_name, f.stream_state_failure.actual_state) for f in e.failures], [(2, a, 3), (1, never, -1)])
+    equal([e.stream_position for e in client.read_index(f"ce-{a.split('-')[0]}") if e.stream_name == a], [0, 1, 2, 3])
+
+
 def main():
     client = KurrentDBClient(sys.argv[1])
+    several_streams(client)
     stream_group(client)
     all_group(client)
     index_streams(client)

@@ -1,8 +1,9 @@
 """Closed forms of sums and products, proved.
 
 Up to a symbolic end n: S(n) - S(n - 1) is the term at n, as an identity in n by a normal form, and S at the first index is the first term
-(induction); of a product the quotient. Infinite ones: a hypergeometric antidifference (gosper.py) and its limit; rational terms by the digamma function
-and the Hurwitz zeta function (DLMF 5.7.6, 25.11.1); hypergeometric terms by the definition of pFq (DLMF 16.2.1): what that comes to is held against the answer.
+(induction); of a product the quotient. Infinite ones: a hypergeometric antidifference (gosper.py) and its limit; rational terms by the digamma
+function and the Hurwitz zeta function (DLMF 5.7.6, 25.11.1); hypergeometric terms by the definition of pFq (DLMF 16.2.1); rational factors of a
+product by the Gamma function (DLMF 5.8.5): what that comes to is held against the answer.
 """
 
 from __future__ import annotations
@@ -59,6 +60,47 @@ def to_infinity(task: dict[str, Any], term: Tree, k: str, start: int, seed: int)
         if isinstance(found, Verified):
             return found
     return None
+
+
+def product_to_infinity(task: dict[str, Any], factor: Tree, k: str, start: int, seed: int) -> Verified | None:
+    """A product from a whole number on, without parameters."""
+    form = of_factors(factor, k, start)
+    found = None if form is None else identities.check({"claims": [(form, task["answer"])]}, seed)
+    return found if isinstance(found, Verified) else None
+
+
+def of_factors(factor: Tree, k: str, start: int) -> Tree | None:
+    """The product of (k - a)/(k - b) over as many a as b, with equal sums: Gamma(start - b)/Gamma(start - a) each."""
+    quotient = quotient_in(factor, k)
+    if quotient is None:
+        return None
+    sides = [p / p[p.degree()] for p in quotient]
+    n = sides[0].degree()
+    if n < 1 or sides[1].degree() != n or quotient[0][n] != quotient[1][n] or sides[0][n - 1] != sides[1][n - 1]:
+        return None
+    found: list[Tree] = []
+    for p, exponent in zip(sides, (-1, 1), strict=True):
+        zeros = zeros_of(p)
+        if zeros is None:
+            return None
+        if any(isinstance(zero, int) and zero >= start for zero in zeros):
+            return None  # a factor that is 0, or has no value
+        found += [power(("Gamma", minus(start, zero)), exponent) for zero in zeros]
+    return times(*found)
+
+
+def zeros_of(p: fmpq_poly) -> list[Tree] | None:
+    """Each as often as it is one; None where a factor is of higher than second degree."""
+    zeros: list[Tree] = []
+    for q, n in p.factor()[1]:
+        if q.degree() > 2:
+            return None
+        if q.degree() == 1:
+            zeros += [rational_tree(-q[0] / q[1])] * int(n)
+            continue
+        root = power(rational_tree(q[1] * q[1] - 4 * q[2] * q[0]), rational(1, 2))
+        zeros += [times(rational_tree(1 / (2 * q[2])), plus(rational_tree(-q[1]), times(sign, root))) for sign in (1, -1)] * int(n)
+    return zeros
 
 
 def forms(term: Tree, k: str, start: int) -> list[Tree]:

@@ -1,5 +1,5 @@
-"""Procedure "optimum": the point given is feasible and has the value given, and no feasible point that was found is better.
-A better point is looked for at rational places; that it is feasible and better is proved by enclosures."""
+"""Procedure "optimum": the point given is feasible and has the value given, and no feasible point that was found is better,
+or, in one unknown, none is proved to be. A better point is looked for at rational places; that it is feasible and better is proved by enclosures."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from .. import budget
 from ..assumptions import flatten
 from ..calculus import differentiate
 from ..evaluation import Environment, evaluate, truth
-from ..findings import Open, Refuted, Sampled, Statement, Supported, Witness
+from ..findings import Open, Refuted, Residual, Statement, Supported, Verified, Witness
 from ..machine import around, rounding
 from ..normal import proves_zero
 from ..parameters import Known
@@ -20,7 +20,7 @@ from ..tree import Real, Refused, Tree, arguments, free_symbols, is_call, minus,
 from ..truth import order
 from ..values import Kind, NonValue, Number, Undecided, Value, ball, complex_ball, exact, is_exact, is_number, precision, real_ball
 from ..wording import apart, equation, show
-from . import bounds, globally
+from . import bounds, certified_optima, globally
 
 BITS = 128
 BITS_LOST = 47  # machine arithmetic is off by less than 2^-47 of the largest number it meets
@@ -57,7 +57,7 @@ GRID = [
 FAR = [fmpq(10) ** 4, -(fmpq(10) ** 4), fmpq(10) ** 9, -(fmpq(10) ** 9)]
 
 
-def check(task: dict[str, Any], seed: int) -> Sampled:
+def check(task: dict[str, Any], seed: int) -> Residual:
     if task.get("domain", "Reals") not in (*DOMAINS, "Reals", "Integers"):
         return Open("the domain")
     question = Question(task, seed)
@@ -90,20 +90,28 @@ class Question:
         found = list((self.point or {}).values())
         return found if self.value is None else [*found, self.value]
 
-    def judge(self) -> Sampled:
+    def judge(self) -> Residual:
         claimed = self.claimed()
         if isinstance(claimed, Refuted | Open):
             return claimed
         if self.local:
             near = self.no_extremum()
-            return near or (Supported() if claimed is not None else Open("no value"))
+            return near or self.proved() or (Supported() if claimed is not None else Open("no value"))
         better = self.better(claimed)
         if better is not None:
             return better
         beyond = self.beyond(claimed)
         if beyond is not None:
             return beyond
-        return Supported() if claimed is not None and is_number(claimed) else Open("no bound")
+        return self.proved() or (Supported() if claimed is not None and is_number(claimed) else Open("no bound"))
+
+    def proved(self) -> Verified | None:
+        """In one unknown: that the answer is the optimum."""
+        if len(self.names) != 1:
+            return None
+        name = self.names[0]
+        found = certified_optima.Optimum(self.objective, self.constraints, name, self.sense, self.value, (self.point or {}).get(name))
+        return certified_optima.proof(found, "Integers" if self.integers else "Reals", self.local)
 
     def beyond(self, claimed: Value) -> Refuted | None:
         """Whether the claimed optimum is better than the objective can be."""

@@ -22,7 +22,7 @@ from ..tails import Divergent
 from ..tree import Refused, Tree, arguments, free_symbols, is_call, kept_by_machines, minus, plus, power, rational_tree, reals, replace, times, walk
 from ..univariate import polynomial
 from ..values import NonValue, Undecided, Value, complex_ball, is_number, precision, settled, whole
-from . import certified_sums, identities
+from . import certified_sums, identities, power_series
 from .digits_right import all_right
 from .finite import finite_somewhere
 from .integrals import DIGITS, against, diverges, infinite_number
@@ -73,7 +73,9 @@ def check(task: dict[str, Any], seed: int) -> Residual:
         return total(substituted(body, known), fresh, (substituted(low, known), substituted(high, known)), values, task)
 
     found = sampled(names, [answer, low, high], conditions, seed, look)
-    if not isinstance(found, Supported) or names:
+    if isinstance(found, Supported) and names:
+        return of_parameters(task, body, fresh, (low, high)) or found
+    if not isinstance(found, Supported):
         return found
     if task.get("approximate"):
         close = digits_enclosed(body, fresh, (low, high), task) or digits_of_forms(body, fresh, (low, high), task)
@@ -85,10 +87,28 @@ def check(task: dict[str, Any], seed: int) -> Residual:
     proved: list[Verified | None] = []
 
     def prove() -> bool:
-        proved.append(certified_sums.to_infinity(task, body, fresh, low, seed) if isinstance(low, int) and high == "Infinity" else None)
+        route = certified_sums.product_to_infinity if task.get("product") else certified_sums.to_infinity
+        proved.append(route(task, body, fresh, low, seed) if isinstance(low, int) and high == "Infinity" else None)
         return proved[0] is not None
 
-    return (proved[0] if not task.get("product") and not reals(term) and budget.attempted(prove) else None) or found
+    return (proved[0] if not reals(term) and budget.attempted(prove) else None) or found
+
+
+def of_parameters(task: dict[str, Any], body: Tree, name: str, ends: tuple[Tree, Tree]) -> Verified | None:
+    """A power series in one parameter."""
+    low, high = ends
+    if task.get("product") or task.get("approximate") or not isinstance(low, int) or high != "Infinity" or reals(body) or reals(task["answer"]):
+        return None
+    proved: list[Verified | None] = []
+
+    def prove() -> bool:
+        try:
+            proved.append(power_series.proof(body, name, low, task["answer"]))
+        except (Undecided, Refused, ValueError, ZeroDivisionError, OverflowError):
+            return False
+        return proved[0] is not None
+
+    return proved[0] if budget.attempted(prove) else None
 
 
 def digits_enclosed(body: Tree, name: str, ends: tuple[Tree, Tree], task: dict[str, Any]) -> bool:
