@@ -71,10 +71,21 @@ func ReadChain(lines []string) (c *Chain, err error) {
 	return c, nil
 }
 
-// Continues tells whether a log may have grown from an older chain to this one, by more leaves or by none. Chains of two logs, of which
-// the one is a copy, and checkpoints without one say nothing of each other.
+// Continues tells whether a log may have grown from an older chain to this one. Without more leaves they are the same. With more, the chain of
+// the same log is longer; the log may have been migrated to another one, or to a server without a chain, which are not comparable.
 func (c *Chain) Continues(older *Chain, grown bool) bool {
-	return c == nil || older == nil || c.Log != older.Log || grown && c.Position > older.Position || !grown && *c == *older
+	if !grown {
+		return c.Line() == older.Line()
+	}
+	return c.LogID() != older.LogID() || c == nil || c.Position > older.Position
+}
+
+// LogID is the id of the log; empty of nil.
+func (c *Chain) LogID() string {
+	if c == nil {
+		return ""
+	}
+	return c.Log
 }
 
 // keyHash is the id of a key by C2SP signed-note.

@@ -236,6 +236,9 @@ func (s *Server) Add(request string) (line string, err error) {
 		s.logger.Error("a log contradicts what was cosigned of it", "origin", origin, "cosigned", last, "asked", asked.body, "error", err)
 		return "", err
 	}
+	if before, now := last.chain.LogID(), asked.body.chain.LogID(); before != "" && now != before {
+		s.logger.Warn("the checkpoints of a log commit to another event log than before, or to none: ask its operator for the migration", "origin", origin, "before", before, "now", now, "leaves", asked.body.tree.N)
+	}
 	signed, err := note.Sign(&note.Note{Text: asked.checkpoint.Text, Sigs: asked.checkpoint.Sigs}, s.signer)
 	if err != nil {
 		return "", err
@@ -279,8 +282,6 @@ func continues(asked added, last body) error {
 		return nil
 	case tlog.CheckTree(asked.proof, tree.N, tree.Hash, last.tree.N, last.tree.Hash) != nil:
 		return refused(http.StatusUnprocessableEntity, "the tree of %d leaves does not continue that of %d", tree.N, last.tree.N)
-	case last.chain != nil && asked.body.chain == nil:
-		return refused(http.StatusBadRequest, "the checkpoints of this log commit to its events since %d leaves, and this one does not", last.tree.N)
 	case !asked.body.chain.Continues(last.chain, tree.N > last.tree.N):
 		return refused(http.StatusUnprocessableEntity, "the event log at %d leaves does not continue that at %d", tree.N, last.tree.N)
 	}

@@ -277,8 +277,8 @@ func TestStatuses(t *testing.T) {
 	}
 }
 
-// TestTheEventLogGoesOn: a checkpoint commits to the event log; one whose log is another than that of the checkpoint before is not cosigned,
-// though its tree continues.
+// TestTheEventLogGoesOn: a checkpoint commits to the event log. One whose log has the id of that of the checkpoint before and is no longer, or
+// that says another log of the same tree, is not cosigned, though its tree continues; one of a migrated log is.
 func TestTheEventLogGoesOn(t *testing.T) {
 	at := func(log string, position uint64, digit string) *transparency.Chain {
 		return &transparency.Chain{Log: log + "f0e3f52-0c1d-4d2b-9a57-8e41630bd117", Position: position, Link: strings.Repeat(digit, 64)}
@@ -296,7 +296,10 @@ func TestTheEventLogGoesOn(t *testing.T) {
 		"another position at the same tree": {at("6", 10, "a"), at("6", 11, "a"), 0, http.StatusUnprocessableEntity},
 		"a shorter log":                     {at("6", 10, "a"), at("6", 9, "b"), 2, http.StatusUnprocessableEntity},
 		"as long a log with more leaves":    {at("6", 10, "a"), at("6", 10, "a"), 2, http.StatusUnprocessableEntity},
-		"one that commits to nothing":       {at("6", 10, "a"), nil, 2, http.StatusBadRequest},
+		"a copy at the same tree":           {at("6", 10, "a"), at("7", 11, "b"), 0, http.StatusUnprocessableEntity},
+		"a server without a chain":          {at("6", 10, "a"), nil, 2, http.StatusOK},
+		"none any more at the same tree":    {at("6", 10, "a"), nil, 0, http.StatusUnprocessableEntity},
+		"one at a tree without one":         {nil, at("6", 10, "a"), 0, http.StatusUnprocessableEntity},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := open(t, t.TempDir())
