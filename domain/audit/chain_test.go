@@ -84,8 +84,27 @@ func TestTheChainOfAMigratedLog(t *testing.T) {
 	if findings, _ := audittest.AuditWith(t, l, chained(t, l), audit.Config{}); !slices.ContainsFunc(findings, func(f audit.Finding) bool { return f.Kind == audit.KindCheckpointChain }) {
 		t.Errorf("a log with another id: %v", findings)
 	}
-	migrated(t, l)
+	_, named := migrated(t, l)
 	if findings, state := audittest.AuditWith(t, l, chained(t, l), kept); len(findings) > 0 || state.Chained > 0 || state.Anchored > 0 {
 		t.Errorf("a migrated log: %+v, %v", state, findings)
+	}
+	l.Remove(named)
+	newest := l.Find("checkpoint.signed", 2)
+	l.Events = slices.Insert(l.Events, l.Index(newest), named)
+	if findings, _ := audittest.AuditWith(t, l, chained(t, l), audit.Config{}); has(findings, audit.KindCheckpointChain, uint64(l.Index(l.Find("checkpoint.signed", 1))+1)) ||
+		!has(findings, audit.KindCheckpointChain, uint64(l.Index(newest)+1)) {
+		t.Errorf("a checkpoint of the former log behind the copy: %v", findings)
+	}
+}
+
+// TestCheckpointsGoOnToCommit: behind a checkpoint that commits to a log none is signed of it that does not.
+func TestCheckpointsGoOnToCommit(t *testing.T) {
+	for n, found := range map[int]bool{1: false, 2: true} {
+		l := audittest.True()
+		edit("checkpoint.signed", n, func(e *transparency.Signed) { e.Chain = nil })(l)
+		findings, _ := audittest.AuditWith(t, l, chained(t, l), audit.Config{})
+		if has(findings, audit.KindCheckpointChain, uint64(l.Index(l.Find("checkpoint.signed", n))+1)) != found {
+			t.Errorf("checkpoint %d: %v", n, findings)
+		}
 	}
 }

@@ -33,6 +33,7 @@ type transparencyCheck struct {
 	uncovered []place          // by witness: the first checkpoint after the last that it cosigned
 	chainLog  string           // id of the hash chain; empty: the source shows none
 	migrated  bool             // checkpoints of before it are of another chain
+	copied    bool             // the events that follow are those that the migration copied
 	links     map[uint64]link  // at the positions that kept checkpoints commit to; zero: not reached
 }
 
@@ -120,8 +121,11 @@ func (c *transparencyCheck) takeChain(it *Item) {
 	if it.Stream == nodeStream && it.link != (link{}) {
 		c.chainLog = it.ID
 	}
-	if it.Stream == identityStream && it.Name == copyingName { // it stands before what was copied
-		c.migrated = true
+	switch {
+	case it.Stream == identityStream && it.Name == copyingName: // it stands before what was copied
+		c.migrated, c.copied = true, true
+	case it.Stream == identityStream && it.Name == identityName: // the last one stands behind it
+		c.copied = false
 	}
 	if _, wanted := c.links[it.Position.Commit]; wanted {
 		c.links[it.Position.Commit] = it.link
@@ -221,14 +225,13 @@ func (c *transparencyCheck) signed(it *Item, e transparency.Signed) {
 	}
 }
 
-// chained compares the hash chain that a checkpoint commits to with that of the log at the last leaf.
+// chained compares the hash chain that a checkpoint commits to with that of the log at the last leaf. A checkpoint that was copied has that of
+// another log, and one that an older release or a server without a chain has signed has none, before any of this log has.
 func (c *transparencyCheck) chained(it *Item, e transparency.Signed, last leafItem) {
 	switch {
-	case e.Chain == nil || c.chainLog == "":
-	case e.Chain.Log != c.chainLog:
-		if !c.migrated {
-			c.p.found(checkTransparency, KindCheckpointChain, it.Recorded, "the hash chain of the log "+c.chainLog, "that of "+shown(e.Chain.Log))
-		}
+	case c.chainLog == "" || c.copied && e.Chain.LogID() != c.chainLog || e.Chain == nil && c.state.Chained == 0:
+	case e.Chain.LogID() != c.chainLog:
+		c.p.found(checkTransparency, KindCheckpointChain, it.Recorded, "the hash chain of the log "+c.chainLog, "that of "+shown(e.Chain.LogID()))
 	default:
 		c.state.Chained++
 		if here := chainText(c.chainLog, last.at.position, last.link); chainLine(e.Chain) != here {
