@@ -35,6 +35,7 @@ type EngineRequest struct {
 	Account   string           // whose share of the workers it takes
 	OwnWorker bool             // it takes no share: it is a job, and the runner bounds how many run at a time
 	Session   string           // SessionKey of the worker, made when there is none; empty: a worker for this evaluation alone
+	Weight    int              // of the account's plan, by which the memory of sessions is shared
 	Budget    time.Duration    // wall time for computing and for waiting until the session's worker is free; waiting for a worker is not counted
 	QueueWait time.Duration    // longest wait for a worker before a SaturatedError; 0: no wait
 	// Counted: Budget is processor time, so that what else the machine does decides nothing; the wall clock only guards, far outside.

@@ -35,7 +35,7 @@ type computation struct {
 func (ev *Evaluator) compute(ctx context.Context, in Intent, subject run.Subject, a admitted, owned ownedSession) (computation, error) {
 	request := EngineRequest{Code: a.Expression, Tree: a.tree, Account: in.Account, OwnWorker: subject.JobID != "", Budget: a.budget(), QueueWait: ev.config.QueueWait}
 	if owned.id != "" {
-		request.Session = SessionKey(in.Account, owned.id, owned.Epoch)
+		request.Session, request.Weight = SessionKey(in.Account, owned.id, owned.Epoch), a.Plan.LiveSessions
 	}
 	o, err := ev.config.Engine.Evaluate(ctx, request)
 	ctx, done := settling(ctx, err == nil)

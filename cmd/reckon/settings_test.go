@@ -89,7 +89,7 @@ func TestEveryCommandHasTheServersSettings(t *testing.T) {
 // opens are the functions that open a part of an installation, and the files that may call them: those that make a server, and settings.go.
 var opens = map[string][]string{
 	"eventstore.Connect": {"parts.go", "settings.go"}, "projections.Open": {"parts.go", "settings.go"}, "identity.Open": {"parts.go", "settings.go"},
-	"node.Open": {"node.go"}, "openNode": {"migrate.go", "node.go", "node_users.go", "parts.go", "settings.go"}, "blobs.OpenFolder": {"settings.go"}, "blobs.ExistingFolder": {"settings.go"}, "openBlobs": {"parts.go", "settings.go"},
+	"node.Open": {"node.go"}, "openNode": {"migrate.go", "node_room.go", "node_users.go", "settings.go"}, "openWithRoom": {"node.go", "parts.go"}, "blobs.OpenFolder": {"settings.go"}, "blobs.ExistingFolder": {"settings.go"}, "openBlobs": {"parts.go", "settings.go"},
 	"keyring.Open": {"signing.go"}, "openKeys": {"signing.go", "settings.go", "admin.go"}, "config.LoadPlans": {"service.go", "settings.go"},
 }
 

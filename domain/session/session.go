@@ -47,7 +47,7 @@ const (
 	EndCleared    EndReason = "cleared"     // its account cleared it
 	EndIdle       EndReason = "idle"        // it was not used for the engine's idle time
 	EndWorkerDied EndReason = "worker_died" // its worker was killed at the end of a budget or because its caller went away, crashed or quit
-	EndMemory     EndReason = "memory"      // the sessions of its process held too much memory, and it was unused for longest
+	EndMemory     EndReason = "memory"      // the sessions of its process held too much memory, and its account most beyond its share
 	EndOwnerLost  EndReason = "owner_lost"  // its owner stopped reporting
 	EndShutdown   EndReason = "shutdown"    // its owner stopped in good order
 )
@@ -58,7 +58,7 @@ func (r EndReason) Words() string {
 	case EndWorkerDied:
 		return "its worker ended: a budget was exhausted, or it crashed or quit"
 	case EndMemory:
-		return "all sessions together held too much memory, and it was unused for longest"
+		return "all sessions together held too much memory, and those of its account most beyond their share"
 	case EndOwnerLost:
 		return "the process that held it is gone or was cut off"
 	case EndShutdown:

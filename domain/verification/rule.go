@@ -131,7 +131,7 @@ func judgeSample(f Finding) SampledVerdict {
 	switch f.Status {
 	case StatusRefuted:
 		return Contradicts
-	case StatusProved, StatusAgrees:
+	case StatusAgrees:
 		return Agrees
 	}
 	return Undecided

@@ -10,6 +10,9 @@ import (
 	"github.com/EventStore/EventStore-Client-Go/v4/protos/shared"
 	"github.com/google/uuid"
 	"google.golang.org/grpc"
+	"google.golang.org/grpc/health/grpc_health_v1"
+	reflectionv1 "google.golang.org/grpc/reflection/grpc_reflection_v1"
+	reflectionv1alpha "google.golang.org/grpc/reflection/grpc_reflection_v1alpha"
 
 	"reckon/eventstore/node/protos/monitoring"
 	"reckon/eventstore/node/protos/operations"
@@ -37,7 +40,10 @@ func (*featuresService) GetSupportedMethods(context.Context, *shared.Empty) (*se
 			ServiceName: "event_store.client.persistent_subscriptions.persistentsubscriptions", MethodName: method, Features: []string{"stream", "all"},
 		})
 	}
-	for _, service := range []grpc.ServiceDesc{streamsv2.StreamsService_ServiceDesc, users.Users_ServiceDesc, operations.Operations_ServiceDesc, monitoring.Monitoring_ServiceDesc} {
+	for _, service := range []grpc.ServiceDesc{
+		streamsv2.StreamsService_ServiceDesc, users.Users_ServiceDesc, operations.Operations_ServiceDesc, monitoring.Monitoring_ServiceDesc,
+		grpc_health_v1.Health_ServiceDesc, reflectionv1.ServerReflection_ServiceDesc, reflectionv1alpha.ServerReflection_ServiceDesc,
+	} {
 		name := strings.ToLower(service.ServiceName)
 		for _, method := range service.Methods {
 			methods = append(methods, &serverfeatures.SupportedMethod{ServiceName: name, MethodName: strings.ToLower(method.MethodName)})

@@ -62,7 +62,7 @@ type Serve struct {
 	Engines       []string      `help:"Engines that are asked where the first one has no answer or a wrong one, in order; none for the first alone." default:"giac,mpmath" enum:"giac,mpmath,none"`
 	EngineSandbox Sandbox       `help:"required, or off to run the engine without its walls." default:"required" enum:"required,off"`
 	Workers       int           `help:"Evaluations at a time, shared fairly between accounts, and as many checks; 0 for two per core." default:"0"`
-	SessionMemory int           `help:"Memory that all sessions may hold together in MiB; beyond it those that were not used for longest end. 0 for a quarter of the machine's." default:"0" placeholder:"MIB"`
+	SessionMemory int           `help:"Memory that all sessions may hold together in MiB; beyond it the largest end of accounts that hold more than their share. 0 for a quarter of the machine's." default:"0" placeholder:"MIB"`
 	QueueWait     time.Duration `help:"Longest wait for a worker before an evaluation is answered 503." default:"10s"`
 
 	Lean              string        `help:"A Lean toolchain (its folder, or its lean) that elaborates sources; empty for no elaboration." placeholder:"PATH"`

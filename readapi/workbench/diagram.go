@@ -60,6 +60,11 @@ func (v *visit) draw(text string, qubits int) diagramShown {
 	if err != nil {
 		return refusedDrawing(err)
 	}
+	return shownDiagram(read, diagram)
+}
+
+// shownDiagram is a circuit that could be drawn.
+func shownDiagram(read circuit.Circuit, diagram circuit.Diagram) diagramShown {
 	return diagramShown{Qubits: read.Qubits(), Gates: len(diagram.Words), Words: diagram.Words, Noise: diagram.Noise, Channels: diagram.Channels,
 		SVG: template.HTML(diagram.SVG)} //nolint:gosec // an image of our own, whose texts are escaped
 }

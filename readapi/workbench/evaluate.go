@@ -14,25 +14,12 @@ import (
 // maxPrefilled bounds the expression that an address may bring along, in bytes.
 const maxPrefilled = 4000
 
-// example is an expression to begin with.
-type example struct{ Expression, About string }
-
-// examples are answered anonymously, and each answer is checked.
-var examples = []example{
-	{"Integrate[x^2 Sin[x], x]", "an integral"},
-	{"Solve[x^2 - 5 x + 6 == 0, x]", "an equation"},
-	{"D[Exp[-x^2], x]", "a derivative"},
-	{"Factor[x^4 - 1]", "a polynomial"},
-	{"FactorInteger[2026]", "prime factors"},
-}
-
 // evaluateShown is what the first page shows.
 type evaluateShown struct {
 	Expression   string // in the form
 	NotPrefilled bool   // the address brought one that is too long
 	SessionID    string
 	Sessions     []sessionRow
-	Examples     []example
 	Notebook     *notebook // of the session, as the history has it; nil: there is none to show
 	Cells        []cell
 }
@@ -61,6 +48,11 @@ type elsewhere struct {
 	As      string // who is signed in now
 }
 
+// Mathematics, Circuits and Proofs are the samples of the three doors.
+func (evaluateShown) Mathematics() []example    { return examples }
+func (evaluateShown) Circuits() []circuitSample { return circuitSamples() }
+func (evaluateShown) Proofs() []proofSample     { return proofSamples() }
+
 // Again is what evaluates the cell again.
 func (c cell) Again() again { return again{c.Expression, c.SessionID, c.For} }
 
@@ -86,7 +78,7 @@ type applied struct {
 }
 
 func (v *visit) evaluatePage() {
-	page := evaluateShown{Examples: examples, Expression: v.r.URL.Query().Get("e"), SessionID: v.r.URL.Query().Get("session_id")}
+	page := evaluateShown{Expression: v.r.URL.Query().Get("e"), SessionID: v.r.URL.Query().Get("session_id")}
 	if len(page.Expression) > maxPrefilled {
 		page.Expression, page.NotPrefilled = "", true
 	}
@@ -133,7 +125,7 @@ func (v *visit) evaluateForm() {
 			asked.Left = &left{limit, reply.Header().Get("X-RateLimit-Remaining")}
 		}
 	}
-	page := evaluateShown{Examples: examples, SessionID: session, Cells: []cell{asked}}
+	page := evaluateShown{SessionID: session, Cells: []cell{asked}}
 	if problem != nil {
 		page.Expression = asked.Expression // to be mended; with scripts the field has not been emptied
 	}
@@ -146,7 +138,7 @@ func (v *visit) refuseEvaluation(problem *refusal) {
 	if linkable(asked.Expression) {
 		asked.Elsewhere.Address, asked.Elsewhere.Whole = "/?e="+url.QueryEscape(asked.Expression), true
 	}
-	v.showEvaluate(evaluateShown{Examples: examples, Cells: []cell{asked}, Expression: asked.Expression}, problem)
+	v.showEvaluate(evaluateShown{Cells: []cell{asked}, Expression: asked.Expression}, problem)
 }
 
 // apply writes out what an expression would be with each suggestion.

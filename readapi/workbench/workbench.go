@@ -96,7 +96,7 @@ func (s Services) problemPage(w http.ResponseWriter, r *http.Request, p *httpkit
 	v.show("problem", shown{Title: p.Title, Problem: problem})
 }
 
-//go:embed pages assets
+//go:embed pages assets samples
 var files embed.FS
 
 func read(path string) []byte {

@@ -6,9 +6,11 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"io/fs"
 	"maps"
 	"net/http"
 	"net/url"
+	"os"
 	"regexp"
 	"strconv"
 	"strings"
@@ -83,11 +85,24 @@ func TestFirstVisit(t *testing.T) {
 	b.Click("#evaluate button.primary")
 	b.Has("#cells .answer", "2")
 	b.Has("#cells .verdict.refuted summary", "Refuted exactly -1") // as the stand-in has it; test/e2e has the real one
+	b.Click("#cells .verdict summary")
 	b.Has("#cells .verdict", "1+1 - (2)")
 	b.Has("#cells", "The service keeps nothing of this")
 	sound(t, b, "a checked answer")
 	b.Click(".examples button")
 	b.Until(`document.querySelectorAll("#cells > .cell").length === 2`)
+	// The samples of circuits and proofs have run.
+	b.Eval(`(document.querySelectorAll(".sample").forEach((sample) => { sample.open = true }), "")`)
+	for selector, text := range map[string]string{
+		`section[aria-labelledby="circuits"] .sample:nth-of-type(1) svg.chart`: "11", `section[aria-labelledby="circuits"] .sample:nth-of-type(2) svg.chart`: "1,000",
+		`section[aria-labelledby="circuits"] .sample:nth-of-type(3) svg.chart`: "1", `section[aria-labelledby="proofs"] .sample:nth-of-type(1)`: "∀ (p q : Prop)", `section[aria-labelledby="proofs"] .sample:nth-of-type(2) .badge`: "rejected",
+	} {
+		if shown := b.Eval(fmt.Sprintf(`document.querySelector(%q).textContent`, selector)); !strings.Contains(shown, text) {
+			t.Errorf("%s shows %s", selector, shown)
+		}
+	}
+	b.Has(`section[aria-labelledby="proofs"] .sample:nth-of-type(1) .badge`, "verified")
+	sound(t, b, "samples that are open")
 	clean(t, b)
 }
 
@@ -983,4 +998,12 @@ func TestInvoicesOnPlans(t *testing.T) {
 	b.Until(`document.querySelector("main table tbody td:last-child time")`)
 	sound(t, b, "the plans page with an invoice")
 	clean(t, b)
+}
+
+// TestProofSampleIsThatOfTheDocumentation: whoever has read one knows the other.
+func TestProofSampleIsThatOfTheDocumentation(t *testing.T) {
+	sample, documented := must(t, fs.ReadFile, os.DirFS("samples"), "and_swap.ndjson"), must(t, fs.ReadFile, os.DirFS("../../docs"), "and_swap.ndjson")
+	if string(sample) != string(documented) {
+		t.Error("samples/and_swap.ndjson is another export than docs/and_swap.ndjson")
+	}
 }

@@ -45,7 +45,7 @@ func (e Engine) evaluate(ctx context.Context, r commands.EngineRequest) (command
 		defer place.Release()
 	}
 	o, err := e.Engine.Evaluate(ctx, engine.Request{
-		Code: r.Code, Account: r.Account, OwnWorker: r.OwnWorker || e.Places != nil, Session: r.Session, Budget: r.Budget, QueueWait: r.QueueWait, Counted: r.Counted,
+		Code: r.Code, Account: r.Account, OwnWorker: r.OwnWorker || e.Places != nil, Session: r.Session, Weight: r.Weight, Budget: r.Budget, QueueWait: r.QueueWait, Counted: r.Counted,
 	})
 	outcome := commands.EngineOutcome{
 		Result: o.Result, InputForm: o.InputForm, Stdout: o.Stdout, Messages: o.Messages, SVG: o.SVG,

@@ -34,8 +34,8 @@ type Options struct {
 	Concurrency int           // evaluations at a time, of all accounts, shared by the rule of package fair; default 2 per processor
 	Idle        int           // workers kept ready; default 1 per processor, negative for none
 	SessionIdle time.Duration // default DefaultSessionIdle
-	// SessionMemoryBytes is what the workers of all sessions may hold together; beyond it sessions are ended, those that were
-	// not used for longest first. Default: a quarter of the machine's memory.
+	// SessionMemoryBytes is what the workers of all sessions may hold together; beyond it sessions are ended, the
+	// largest first of the account that is furthest over its share. Default: a quarter of the machine's memory.
 	SessionMemoryBytes int64
 	Limits             Limits
 	// OnSessionExpired, when set, is told of every session that ended without CloseSession. It runs on a goroutine of its own.
@@ -117,6 +117,7 @@ type Request struct {
 	Account   string        // whose share of the workers it takes
 	OwnWorker bool          // it takes no share: whoever asks bounds how many such evaluations run at a time
 	Session   string        // empty: a fresh process; otherwise an opaque key, account/session
+	Weight    int           // of the account's plan, by which the memory of sessions is shared; 0: 1
 	Budget    time.Duration // time to evaluate; waiting for the session's turn counts, waiting for a worker and standing still do not
 	QueueWait time.Duration // time to wait for a worker, and to stand still once long for others, before a *fair.SaturatedError
 	FullForm  bool          // also fill AnswerFullForm

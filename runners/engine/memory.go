@@ -1,6 +1,9 @@
 package engine
 
 import (
+	"cmp"
+	"maps"
+	"slices"
 	"sync"
 	"time"
 )
@@ -91,42 +94,78 @@ func (g *memoryGuard) measure() (more bool) {
 	return more
 }
 
-// overMemory chooses sessions to end, until the others together hold no more than the limit: first those in which nothing
-// runs, the one unused for longest first; then the largest of those that evaluate.
-func (e *Engine) overMemory(limit int64) (victims []*session) {
+// overMemory chooses sessions to end, until the others together hold no more than the limit.
+func (e *Engine) overMemory(limit int64) []*session {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	total := int64(0)
-	left := map[*session]bool{}
+	var all []*session
 	for _, s := range e.sessions {
 		if s.memory > 0 {
-			total += s.memory
-			left[s] = true
+			all = append(all, s)
 		}
 	}
+	return beyond(limit, all)
+}
+
+// owner is an account with what its sessions hold.
+type owner struct {
+	account  string
+	weight   int64 // of its plan
+	held     int64 // bytes
+	sessions []*session
+}
+
+// beyond chooses sessions until the others together hold no more than the limit. An account's share of the limit is by the
+// weight of its plan among those of all accounts that have sessions. The account that is furthest over its share loses a session
+// first: one in which nothing runs before one that evaluates, of these the largest, of equal ones the one unused for longest.
+// So nobody loses anything who is within his share.
+func beyond(limit int64, sessions []*session) (victims []*session) {
+	owners := ownersOf(sessions)
+	total, weights := int64(0), int64(0)
+	for _, o := range owners {
+		total += o.held
+		weights += o.weight
+	}
 	for total > limit {
-		var worst *session
-		for s := range left {
-			if worst == nil || s.endsBefore(worst) {
-				worst = s
-			}
+		worst := slices.MaxFunc(owners, func(a, b *owner) int {
+			return cmp.Or(cmp.Compare(a.over(limit, weights), b.over(limit, weights)), cmp.Compare(a.account, b.account))
+		})
+		victim := slices.MinFunc(worst.sessions, (*session).endsBefore)
+		victims = append(victims, victim)
+		total -= victim.memory
+		worst.held -= victim.memory
+		worst.sessions = slices.DeleteFunc(worst.sessions, func(s *session) bool { return s == victim })
+		if len(worst.sessions) == 0 {
+			weights -= worst.weight
+			owners = slices.DeleteFunc(owners, func(o *owner) bool { return o == worst })
 		}
-		victims = append(victims, worst)
-		total -= worst.memory
-		delete(left, worst)
 	}
 	return victims
 }
 
-// endsBefore tells whether a session is ended before another when memory is short. The caller holds Engine.mu.
-func (s *session) endsBefore(other *session) bool {
-	switch idle, otherIdle := s.users == 0, other.users == 0; {
-	case idle != otherIdle:
-		return idle
-	case idle:
-		return s.used.Before(other.used)
+// over is by how many bytes an account is over its share.
+func (o *owner) over(limit, weights int64) float64 {
+	return float64(o.held) - float64(limit)*float64(o.weight)/float64(weights)
+}
+
+func ownersOf(sessions []*session) []*owner {
+	of := map[string]*owner{}
+	for _, s := range sessions {
+		o := of[s.account]
+		if o == nil {
+			o = &owner{account: s.account}
+			of[s.account] = o
+		}
+		o.weight = max(o.weight, int64(s.weight), 1)
+		o.held += s.memory
+		o.sessions = append(o.sessions, s)
 	}
-	return s.memory > other.memory
+	return slices.Collect(maps.Values(of))
+}
+
+// endsBefore compares two sessions of an account: the one that is ended first when memory is short comes first. The caller holds Engine.mu.
+func (s *session) endsBefore(other *session) int {
+	return cmp.Or(cmp.Compare(min(s.users, 1), min(other.users, 1)), -cmp.Compare(s.memory, other.memory), s.used.Compare(other.used), cmp.Compare(s.key, other.key))
 }
 
 // SessionMemory tells how many bytes the workers of all sessions held when they were last looked at, and how many they may.

@@ -82,6 +82,8 @@ type session struct {
 	evaluations int
 	users       int // evaluations running or waiting
 	expiry      *time.Timer
+	account     string
+	weight      int   // of the account's plan
 	memory      int64 // bytes its worker held when it was last looked at
 	unmeasured  bool  // it has evaluated since
 }
@@ -110,7 +112,7 @@ func (e *Engine) inSession(ctx context.Context, request Request, call any, answe
 			if worker, opened, err = e.sessionWorker(ctx, s); err != nil {
 				return errors.Is(err, errSessionOver), err
 			}
-			ended, err = e.callInSession(ctx, at, budget, s, worker, call, answer)
+			ended, err = e.callInSession(ctx, at, request, budget, s, worker, call, answer)
 			return false, err
 		}()
 		if !again {
@@ -208,9 +210,10 @@ func (e *Engine) expireWhenWorkerDies(s *session, worker *Worker) {
 }
 
 // callInSession evaluates, and ends the session when its worker did not survive: ended says why.
-func (e *Engine) callInSession(ctx context.Context, at place, budget time.Duration, s *session, worker *Worker, call any, answer *reply) (ended ExpiryReason, err error) {
+func (e *Engine) callInSession(ctx context.Context, at place, request Request, budget time.Duration, s *session, worker *Worker, call any, answer *reply) (ended ExpiryReason, err error) {
 	e.mu.Lock()
 	s.evaluations++
+	s.account, s.weight = request.Account, request.Weight
 	s.unmeasured = true
 	e.mu.Unlock()
 	e.memory.look()

@@ -17,7 +17,8 @@ import (
 
 func inSession(t *testing.T, e *engine.Engine, key, code string) (engine.Outcome, error) {
 	t.Helper()
-	return e.Evaluate(t.Context(), engine.Request{Code: code, Session: key, Budget: 20 * time.Second, QueueWait: time.Minute})
+	account, _, _ := strings.Cut(key, "/")
+	return e.Evaluate(t.Context(), engine.Request{Code: code, Account: account, Session: key, Budget: 20 * time.Second, QueueWait: time.Minute})
 }
 
 func TestSessionKeepsDefinitionsAndHistory(t *testing.T) {

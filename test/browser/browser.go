@@ -147,6 +147,13 @@ func (b *Tab) Go(address string) {
 	b.Until(`document.readyState === "complete"`)
 }
 
+// Back goes to the page before and waits until it is loaded.
+func (b *Tab) Back() {
+	b.t.Helper()
+	do(b, chromedp.NavigateBack())
+	b.Until(`document.readyState === "complete"`)
+}
+
 // Show sets the size of the window in CSS pixels, and the colour scheme that its reader prefers: light or dark. It returns once the page, which a
 // click may have begun to load, is loaded and laid out in that size.
 func (b *Tab) Show(width, height int64, scheme string) {
@@ -204,17 +211,20 @@ func (b *Tab) Has(selector, text string) {
 	b.Until(query(selector) + "?.innerText.includes(" + quoted(text) + ")")
 }
 
-// Click clicks the first element of a selector, once it can be seen. Where it lies does not matter: a page may be moving.
+// loaded is when the scripts of a page answer clicks and keys.
+const loaded = `document.readyState === "complete" && `
+
+// Click clicks the first element of a selector, once it can be seen and the page is loaded. Where it lies does not matter: a page may be moving.
 func (b *Tab) Click(selector string) {
 	b.t.Helper()
-	b.Until(query(selector) + "?.checkVisibility()")
+	b.Until(loaded + query(selector) + "?.checkVisibility()")
 	b.Eval("(" + query(selector) + `.click(), "")`)
 }
 
 // Type focuses an element, empties it and presses the keys of a text.
 func (b *Tab) Type(selector, keys string) {
 	b.t.Helper()
-	b.Until(query(selector))
+	b.Until(loaded + query(selector))
 	b.Eval(`(e => { e.focus(); e.select(); return "" })(` + query(selector) + ")")
 	b.Press(keys)
 }
@@ -228,7 +238,7 @@ func (b *Tab) Press(keys string, held ...chromedp.KeyOption) {
 // Fill gives a field a text, as pasting does.
 func (b *Tab) Fill(selector, text string) {
 	b.t.Helper()
-	b.Until(query(selector))
+	b.Until(loaded + query(selector))
 	b.Eval(`((e, text) => { e.focus(); e.value = text; e.dispatchEvent(new Event("input", { bubbles: true })); e.dispatchEvent(new Event("change", { bubbles: true })); return "" })(` + query(selector) + "," + quoted(text) + ")")
 }
 

@@ -72,6 +72,7 @@ document.addEventListener("submit", (event) => {
   /** The markup of a cell as it is kept: without what belongs to the moment. */
   function markupOf(cell) {
     const copy = cell.cloneNode(true);
+    copy.classList.remove("htmx-added");
     for (const passing of $$(".tools, .edit, .undo", copy)) passing.remove();
     for (const said of $$("output.receipt, .actions [role=status]", copy)) said.replaceChildren();
     for (const box of $$(".in [hidden]", copy)) box.hidden = false;
@@ -99,9 +100,10 @@ document.addEventListener("submit", (event) => {
     try { return JSON.parse(kept.read(place()) || "{}"); } catch { return {}; }
   }
 
-  /** Shows the kept cells in their order. Of a run that the service shows too its cell is taken, and what the service shows besides is newer or older. */
+  /** Shows the kept cells in their order; of a session those that the service shows. What the service shows besides is newer or older. */
   function restore() {
     const was = remember(), shown = new Map(all().map((cell) => [cell.dataset.run, cell]));
+    if (place() !== "cells:") was.cells = was.cells?.filter((cell) => shown.has(cell.run));
     deleted = was.deleted ?? [];
     for (const run of deleted) shown.get(run)?.remove();
     const oldest = Math.min(...(was.cells ?? []).map((cell) => Number(cell.run ?? Infinity)));
@@ -115,6 +117,7 @@ document.addEventListener("submit", (event) => {
     }
     const known = new Set((was.cells ?? []).map((cell) => cell.run));
     list.append(...newer.filter((cell) => !known.has(cell.dataset.run)));
+    begin(list);
     equip();
   }
 
@@ -196,12 +199,15 @@ document.addEventListener("submit", (event) => {
     }
   }
 
-  document.addEventListener("htmx:afterSettle", (event) => {
-    const target = event.detail.target;
-    if (target !== list && !target.matches(".cell")) return;
+  const ofCells = (target) => target === list || target.matches(".cell");
+  document.addEventListener("htmx:afterSwap", (event) => { // not when it has settled: the page may be left before
+    if (!ofCells(event.detail.target)) return;
     equip();
     keep();
-    if (target !== list) $(".tool", event.target.closest(".cell") ?? list)?.focus(); // of the cell that was evaluated in its place
+  });
+  document.addEventListener("htmx:afterSettle", (event) => {
+    const target = event.detail.target;
+    if (ofCells(target) && target !== list && document.activeElement === document.body) $(".tool", event.target.closest(".cell") ?? list)?.focus(); // the focus was in the cell that was replaced
   });
   field.addEventListener("input", () => kept.write("draft", field.value));
   $("#clear")?.addEventListener("click", () => {

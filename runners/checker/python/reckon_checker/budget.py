@@ -10,6 +10,9 @@ from __future__ import annotations
 import signal
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from typing import TypeVar
+
+T = TypeVar("T")
 
 
 class Spent(Exception):
@@ -49,11 +52,16 @@ def share(part: float) -> Iterator[None]:
         _State.left += outer - inner
 
 
-def attempted(proof: Callable[[], bool], part: float = 0.5) -> bool:
-    """Whether a proof succeeds within its share of the budget."""
+def attempt(proof: Callable[[], T | None], part: float = 0.5) -> T | None:
+    """What a proof finds within its share of the budget."""
     try:
         with share(part):
             return proof()
     except Spent:
         step(0)
-        return False
+        return None
+
+
+def attempted(proof: Callable[[], bool], part: float = 0.5) -> bool:
+    """Whether a proof succeeds within its share of the budget."""
+    return attempt(proof, part) is True

@@ -69,7 +69,7 @@ class Optimum:
             if allowed is None:
                 return None
             x, f = place[0][0], times(self.sense, self.objective)
-            there = self._real(f, arb(x))
+            there = globally.real_at(f, self.name, arb(x))
             wanted = allowed * self.sense
             if there is None or not there < arb(wanted.upper()):
                 return None
@@ -81,8 +81,9 @@ class Optimum:
         """Whether f has one minimum within a small distance of x, proved to be above low: it falls to it and rises from it, and is convex."""
         radius = arb(NEARBY) * (1 + abs(x))
         slope, bend = differentiate(f, self.name), differentiate(f, self.name, 2)
-        before, after = (self._real(slope, place) for place in (x - radius, x + radius))
-        here, steep, curved = self._real(f, x), self._real(slope, x), self._real(bend, arb(x.mid(), (radius + arb(x.rad())).upper()))
+        before, after = (globally.real_at(slope, self.name, place) for place in (x - radius, x + radius))
+        around = arb(x.mid(), (radius + arb(x.rad())).upper())
+        here, steep, curved = (globally.real_at(tree, self.name, place) for tree, place in ((f, x), (slope, x), (bend, around)))
         if before is None or after is None or here is None or steep is None or curved is None:
             return False
         return bool(before < 0) and bool(after > 0) and bool(curved > 0) and bool(here - steep * steep / (2 * arb(curved.lower())) > low)
@@ -144,13 +145,6 @@ class Optimum:
 
     def _cells(self, left: Tree, right: Tree, domain: str) -> object:
         return Cells(left, right, self.constraints, self.name, domain, real=True, solving=False).compare()
-
-    def _real(self, tree: Tree, at: arb) -> arb | None:
-        try:
-            value = evaluate(tree, Environment({self.name: at}))
-            return real_ball(value) if is_number(value) else None
-        except (Undecided, Refused):
-            return None
 
 
 def is_zero(number: Tree) -> bool:

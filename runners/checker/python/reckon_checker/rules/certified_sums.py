@@ -98,9 +98,14 @@ def zeros_of(p: fmpq_poly) -> list[Tree] | None:
         if q.degree() == 1:
             zeros += [rational_tree(-q[0] / q[1])] * int(n)
             continue
-        root = power(rational_tree(q[1] * q[1] - 4 * q[2] * q[0]), rational(1, 2))
-        zeros += [times(rational_tree(1 / (2 * q[2])), plus(rational_tree(-q[1]), times(sign, root))) for sign in (1, -1)] * int(n)
+        zeros += of_second_degree(q) * int(n)
     return zeros
+
+
+def of_second_degree(p: fmpq_poly) -> list[Tree]:
+    """The two zeros."""
+    root = power(rational_tree(p[1] * p[1] - 4 * p[2] * p[0]), rational(1, 2))
+    return [times(rational_tree(1 / (2 * p[2])), plus(rational_tree(-p[1]), times(sign, root))) for sign in (1, -1)]
 
 
 def forms(term: Tree, k: str, start: int) -> list[Tree]:
@@ -162,10 +167,8 @@ def of_rational(term: Tree, k: str, start: int) -> Tree | None:
 
 def of_pair(top: fmpq_poly, bottom: fmpq_poly, p: fmpq_poly, first: int) -> list[Tree]:
     """The part of two simple poles, the zeros r of p: -top(r)/bottom'(r) psi(first - r) each, of conjugate ones twice the real part."""
-    root = power(rational_tree(p[1] * p[1] - 4 * p[2] * p[0]), rational(1, 2))
     found: list[Tree] = []
-    for sign in (1, -1):
-        pole = times(rational_tree(1 / (2 * p[2])), plus(rational_tree(-p[1]), times(sign, root)))
+    for pole in of_second_degree(p):
         residue = times(replace(as_tree(top % p, "r$"), "r$", pole), power(replace(as_tree(bottom.derivative() % p, "r$"), "r$", pole), -1))
         found.append(times(-1, residue, ("PolyGamma", 0, minus(first, pole))))
     return found if p[1] * p[1] > 4 * p[2] * p[0] else [times(2, ("Re", found[0]))]

@@ -80,12 +80,12 @@ def _above(trees: list[Tree], name: str, target: fmpq, low: fmpq, high: fmpq) ->
 
 def _box_above(trees: list[Tree], name: str, target: fmpq, a: fmpq, b: fmpq) -> bool:
     box, middle = arb((a + b) / 2, (b - a) / 2), (a + b) / 2
-    value = _real(trees[0], name, box)
+    value = real_at(trees[0], name, box)
     if value is None:
         return False
     if value > arb(target):
         return True
-    slope, at_middle, curvature = _real(trees[1], name, box), _real(trees[0], name, middle), _real(trees[2], name, box)
+    slope, at_middle, curvature = real_at(trees[1], name, box), real_at(trees[0], name, middle), real_at(trees[2], name, box)
     if slope is None or at_middle is None:
         return False
     if at_middle + slope * (box - arb(middle)) > arb(target):
@@ -95,15 +95,15 @@ def _box_above(trees: list[Tree], name: str, target: fmpq, a: fmpq, b: fmpq) -> 
     # Convex: above its tangent parabola of the least curvature at any place, best where the slope is 0.
     place = middle
     for _ in range(NEWTON):
-        first, second = _real(trees[1], name, place), _real(trees[2], name, place)
+        first, second = real_at(trees[1], name, place), real_at(trees[2], name, place)
         if first is None or second is None or not second > 0:
             break
         place = min(max(place - arb((first / second).mid()).fmpq(), a), b)
-    there, first = _real(trees[0], name, place), _real(trees[1], name, place)
+    there, first = real_at(trees[0], name, place), real_at(trees[1], name, place)
     return there is not None and first is not None and bool(there - first * first / (2 * arb(curvature.lower())) > arb(target))
 
 
-def _real(tree: Tree, name: str, at: fmpq | arb) -> arb | None:
+def real_at(tree: Tree, name: str, at: fmpq | arb) -> arb | None:
     try:
         value = evaluate(tree, Environment({name: at}))
         return real_ball(value) if is_number(value) else None

@@ -43,13 +43,8 @@ def check(task: dict[str, Any], seed: int) -> Residual:
         return found
     if isinstance(found, Supported) and infinite_number(answer) and not parametric(integrand, ranges):
         return Verified(exact=False)  # it is proved to diverge there
-    proved: list[Verified | None] = []
-
-    def prove() -> bool:
-        proved.append(certified_integrals.proof(integrand, [(str(one[0]), one[1], one[2]) for one in ranges], task, seed))
-        return proved[0] is not None
-
-    return (proved[0] if budget.attempted(prove) else None) or found
+    bounds = [(str(one[0]), one[1], one[2]) for one in ranges]
+    return budget.attempt(lambda: certified_integrals.proof(integrand, bounds, task, seed)) or found
 
 
 def infinite_number(answer: Tree) -> bool:

@@ -84,14 +84,10 @@ def check(task: dict[str, Any], seed: int) -> Residual:
         return found
     if infinite_number(answer) and not task.get("product"):
         return Verified(exact=False)  # it is proved to grow beyond all bounds
-    proved: list[Verified | None] = []
-
-    def prove() -> bool:
-        route = certified_sums.product_to_infinity if task.get("product") else certified_sums.to_infinity
-        proved.append(route(task, body, fresh, low, seed) if isinstance(low, int) and high == "Infinity" else None)
-        return proved[0] is not None
-
-    return (proved[0] if not reals(term) and budget.attempted(prove) else None) or found
+    if reals(term) or not isinstance(low, int) or high != "Infinity":
+        return found
+    route = certified_sums.product_to_infinity if task.get("product") else certified_sums.to_infinity
+    return budget.attempt(lambda: route(task, body, fresh, low, seed)) or found
 
 
 def of_parameters(task: dict[str, Any], body: Tree, name: str, ends: tuple[Tree, Tree]) -> Verified | None:
@@ -99,16 +95,14 @@ def of_parameters(task: dict[str, Any], body: Tree, name: str, ends: tuple[Tree,
     low, high = ends
     if task.get("product") or task.get("approximate") or not isinstance(low, int) or high != "Infinity" or reals(body) or reals(task["answer"]):
         return None
-    proved: list[Verified | None] = []
 
-    def prove() -> bool:
+    def prove() -> Verified | None:
         try:
-            proved.append(power_series.proof(body, name, low, task["answer"]))
+            return power_series.proof(body, name, low, task["answer"])
         except (Undecided, Refused, ValueError, ZeroDivisionError, OverflowError):
-            return False
-        return proved[0] is not None
+            return None
 
-    return proved[0] if budget.attempted(prove) else None
+    return budget.attempt(prove)
 
 
 def digits_enclosed(body: Tree, name: str, ends: tuple[Tree, Tree], task: dict[str, Any]) -> bool:
