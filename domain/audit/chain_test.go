@@ -1,6 +1,9 @@
 package audit_test
 
 import (
+	"crypto/ed25519"
+	"encoding/base64"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -9,6 +12,7 @@ import (
 	"reckon/domain/audit/audittest"
 	"reckon/domain/billing"
 	"reckon/domain/event"
+	"reckon/domain/run"
 	"reckon/domain/transparency"
 )
 
@@ -106,5 +110,33 @@ func TestCheckpointsGoOnToCommit(t *testing.T) {
 		if has(findings, audit.KindCheckpointChain, uint64(l.Index(l.Find("checkpoint.signed", n))+1)) != found {
 			t.Errorf("checkpoint %d: %v", n, findings)
 		}
+	}
+}
+
+// TestCheckpointsOfVersionOne: checkpoints that an older release signed commit to no event log. They stay valid, in the log and kept
+// elsewhere, whether its source shows a hash chain or none, and the next checkpoint commits to them.
+func TestCheckpointsOfVersionOne(t *testing.T) {
+	l := audittest.True()
+	for n := 1; n <= 2; n++ {
+		signed, cosigned := l.Find("checkpoint.signed", n), l.Find("checkpoint.cosigned", n)
+		e := signed.Event.(transparency.Signed)
+		body := fmt.Sprintf("%s\n%d\n%s\n", e.Origin, e.Size, e.Root)
+		e.Chain, e.Signature = nil, base64.StdEncoding.EncodeToString(ed25519.Sign(keyOf(e.KID), []byte(body)))
+		signed.Event, signed.Metadata.Version = e, 1
+		cosigned.Event = transparency.Cosigned{Size: e.Size, Root: e.Root, Cosignatures: []string{audittest.Cosign(body, cosigned.Metadata.At)}}
+	}
+	config := audit.Config{Checkpoints: []audit.Checkpoint{parsed(t, noteOf(t, l, 1)), parsed(t, noteOf(t, l, 2))}, Witnesses: []audit.Witness{audittest.Witness()}}
+	for _, all := range [][]audit.Stored{l.Stored(t), chained(t, l)} {
+		if findings, said := audittest.AuditWith(t, l, all, config); len(findings) > 0 || said.Kept != 2 || said.Chained > 0 || said.Anchored > 0 {
+			t.Errorf("%+v, %v", said, findings)
+		}
+	}
+	e := run.Evaluated{Subject: run.Subject{RunID: 2001, Account: audittest.Bob, Expression: event.Inline("1+1"), Source: event.SourceWeb},
+		Answer: event.Inline("2"), InputForm: event.Inline("2"), Status: run.Success, Engine: run.Engine{Name: "woxi", Revision: "1"}, EvaluatedAt: l.At()}
+	l.Add(run.Stream(2001), audittest.Bob, e, l.Seal(e, "1+1", "2", ""))
+	l.SignTree()
+	config.Checkpoints = append(config.Checkpoints, parsed(t, noteOf(t, l, 3)))
+	if findings, said := audittest.AuditWith(t, l, chained(t, l), config); len(findings) > 0 || said.Chained != 1 || said.Anchored == 0 {
+		t.Errorf("behind a checkpoint that commits: %+v, %v", said, findings)
 	}
 }

@@ -278,12 +278,12 @@ func TestStatuses(t *testing.T) {
 }
 
 // TestTheEventLogGoesOn: a checkpoint commits to the event log. One whose log has the id of that of the checkpoint before and is no longer, or
-// that says another log of the same tree, is not cosigned, though its tree continues; one of a migrated log is.
+// that says another log of the same tree, is not cosigned, though its tree continues; one of a migrated log is, and the witness warns of it.
 func TestTheEventLogGoesOn(t *testing.T) {
 	at := func(log string, position uint64, digit string) *transparency.Chain {
 		return &transparency.Chain{Log: log + "f0e3f52-0c1d-4d2b-9a57-8e41630bd117", Position: position, Link: strings.Repeat(digit, 64)}
 	}
-	for name, c := range map[string]struct {
+	for what, c := range map[string]struct {
 		first, second *transparency.Chain
 		grown         int
 		status        int
@@ -301,8 +301,12 @@ func TestTheEventLogGoesOn(t *testing.T) {
 		"none any more at the same tree":    {at("6", 10, "a"), nil, 0, http.StatusUnprocessableEntity},
 		"one at a tree without one":         {nil, at("6", 10, "a"), 0, http.StatusUnprocessableEntity},
 	} {
-		t.Run(name, func(t *testing.T) {
-			s := open(t, t.TempDir())
+		t.Run(what, func(t *testing.T) {
+			var said strings.Builder
+			s, err := witness.Open(t.TempDir(), name, []string{logVerifier()}, now, slog.New(slog.NewTextHandler(&said, nil)))
+			if err != nil {
+				t.Fatal(err)
+			}
 			defer func() { _ = s.Close() }()
 			add := func(h *history, older int64) int {
 				proof, err := h.prove(t.Context(), older, h.state.Tree.Size, "")
@@ -335,6 +339,10 @@ func TestTheEventLogGoesOn(t *testing.T) {
 			}
 			if status := add(&other, 3); status != c.status {
 				t.Errorf("%d, want %d", status, c.status)
+			}
+			moved := c.first != nil && (c.second == nil || c.second.Log != c.first.Log) && c.status == http.StatusOK
+			if warned := strings.Contains(said.String(), "commit to another event log than before"); warned != moved {
+				t.Errorf("warned: %t, want %t: %s", warned, moved, said.String())
 			}
 		})
 	}

@@ -154,12 +154,37 @@ func TestTransparency(t *testing.T) {
 	}
 	outside := []string{"--checkpoint", file("older"), "--checkpoint", file("newer"), "--witness-key", key, "--keys", file("keys.json")}
 	audited := server.mustBeClean(outside...).Transparency
-	if audited.Leaves != 4 || audited.Signed != 4 || audited.Kept != 2 || len(audited.Cosigned) != 1 || !audited.Cosigned[0].Verified || audited.Cosigned[0].Size != 4 {
+	if audited.Leaves != 4 || audited.Signed != 4 || audited.Kept != 2 || audited.Chained != 4 || audited.Anchored == 0 || len(audited.Cosigned) != 1 || !audited.Cosigned[0].Verified || audited.Cosigned[0].Size != 4 {
 		t.Errorf("the audit says %+v", audited)
 	}
 	answer, status := server.audit("--checkpoint", changed(t, file("newer"), "\n2\n", "\n9\n"))
 	if status != 1 || !slices.ContainsFunc(answer.Findings, func(f auditFinding) bool { return f.Kind == "checkpoint.kept_differs" }) {
 		t.Errorf("a checkpoint of more leaves than the log has: status %d, %+v", status, answer.Findings)
+	}
+	mustAnchor(t, server, file, audited.Anchored)
+}
+
+// mustAnchor: a checkpoint is an anchor of all events of the log's files up to its last leaf, to the audit and to a program of others.
+func mustAnchor(t *testing.T, server *Server, file func(string) string, anchored uint64) {
+	t.Helper()
+	if output, verified := offline(t, file("newer"), "--log", file("log.json")); !verified || !strings.Contains(output, fmt.Sprintf("chain.position: %d\n", anchored)) {
+		t.Errorf("anchored up to %d: %s", anchored, output)
+	}
+	program := filepath.Join("..", "..", "docs", "verify_log.py")
+	run := func(checkpoints ...string) (string, error) {
+		output, err := exec.Command(python.With(t, cryptography), append([]string{program, filepath.Join(server.Data, "eventstore")}, checkpoints...)...).CombinedOutput()
+		return string(output), err
+	}
+	if output, err := run(file("older"), file("newer")); err != nil {
+		t.Errorf("verify_log.py: %v: %s", err, output)
+	}
+	shorter := changed(t, file("newer"), fmt.Sprintf(" %d ", anchored), fmt.Sprintf(" %d ", anchored-1))
+	if output, err := run(shorter); err == nil || !strings.Contains(output, "is not that of") {
+		t.Errorf("verify_log.py on a checkpoint of another log: %v: %s", err, output)
+	}
+	answer, status := server.audit("--checkpoint", shorter)
+	if status != 1 || !slices.ContainsFunc(answer.Findings, func(f auditFinding) bool { return f.Kind == "checkpoint.kept_differs" && f.Position == anchored-1 }) {
+		t.Errorf("the audit on a checkpoint of another log: status %d, %+v", status, answer.Findings)
 	}
 }
 
