@@ -131,9 +131,9 @@ func TestCheckpointsOfVersionOne(t *testing.T) {
 			t.Errorf("%+v, %v", said, findings)
 		}
 	}
-	e := run.Evaluated{Subject: run.Subject{RunID: 2001, Account: audittest.Bob, Expression: event.Inline("1+1"), Source: event.SourceWeb},
+	e := run.Evaluated{Subject: run.Subject{RunID: 1999, Account: audittest.Bob, Expression: event.Inline("1+1"), Source: event.SourceWeb},
 		Answer: event.Inline("2"), InputForm: event.Inline("2"), Status: run.Success, Engine: run.Engine{Name: "woxi", Revision: "1"}, EvaluatedAt: l.At()}
-	l.Add(run.Stream(2001), audittest.Bob, e, l.Seal(e, "1+1", "2", ""))
+	l.Add(run.Stream(1999), audittest.Bob, e, l.Seal(e, "1+1", "2", ""))
 	l.SignTree()
 	config.Checkpoints = append(config.Checkpoints, parsed(t, noteOf(t, l, 3)))
 	if findings, said := audittest.AuditWith(t, l, chained(t, l), config); len(findings) > 0 || said.Chained != 1 || said.Anchored == 0 {
