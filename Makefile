@@ -4,7 +4,8 @@ GOVULNCHECK := golang.org/x/vuln/cmd/govulncheck@v1.8.0
 GOLANGCI := github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.15.0
 
 # Prints a line for each package and, at the end, every failure and every skipped test with what it lacks. `make verify` vets, with more analyzers.
-TESTS := $(GO) run gotest.tools/gotestsum@v1.13.0 --format pkgname-and-test-fails -- -vet=off
+# Nothing reads the debugging tables of a test program, and writing them is half of its linking.
+TESTS := $(GO) run gotest.tools/gotestsum@v1.13.0 --format pkgname-and-test-fails -- -vet=off -ldflags='-s -w'
 
 # What a binary says it was built from. The image and archives of a source without a repository are given REVISION=….
 REVISION ?= $(shell git rev-parse --short=12 HEAD 2>/dev/null && git status --porcelain | grep -q . && echo +changes)

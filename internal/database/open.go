@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"net/url"
 	"os"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/stdlib"
@@ -48,10 +49,16 @@ func SQLiteForReading(part, path string, connections int) (*bun.DB, error) {
 	return pool(&connector{part: part, Connector: fileConnector(file), locks: true}, sqlitedialect.New(), connections), nil
 }
 
-// pool makes connections; calls of requests are limited in time (OfRequest).
+// idleTime is how long a connection that nothing uses stays open.
+const idleTime = time.Minute
+
+// pool makes connections; calls of requests are limited in time (OfRequest). By default database/sql keeps two idle connections and makes the others
+// anew for each call.
 func pool(c *connector, dialect schema.Dialect, connections int) *bun.DB {
 	connecting := sql.OpenDB(c)
 	connecting.SetMaxOpenConns(connections)
+	connecting.SetMaxIdleConns(connections)
+	connecting.SetConnMaxIdleTime(idleTime)
 	return bun.NewDB(connecting, dialect).WithQueryHook(limitCalls{c.part, c.limit})
 }
 

@@ -55,7 +55,7 @@ func build() (path string, err error) {
 		return "", err
 	}
 	path = filepath.Join(folder, "reckon")
-	if output, err := exec.Command("go", "build", "-o", path, "reckon/cmd/reckon").CombinedOutput(); err != nil {
+	if output, err := exec.Command("go", "build", "-ldflags=-s -w", "-o", path, "reckon/cmd/reckon").CombinedOutput(); err != nil {
 		return "", fmt.Errorf("build: %w\n%s", err, output)
 	}
 	return path, nil

@@ -185,7 +185,7 @@ func startAsked(t *testing.T, umask, data string) *Server {
 		t.Fatal(err)
 	}
 	config := GenerousPlans(t, filepath.Join(folder, "plans"))
-	server := StartThrough(t, through, data, "--config", config, "--admin-listen", adminHost+":0", "--admin-token", adminToken)
+	server := StartThrough(t, through, data, "--config", config, "--admin-listen", adminHost+":0", "--admin-token", adminToken, EveryEngine[0], EveryEngine[1])
 	found := listeners(t, server.PID())
 	n := slices.IndexFunc(found, func(l listener) bool { return strings.HasPrefix(l.address, adminHost+":") })
 	if n < 0 {

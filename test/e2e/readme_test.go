@@ -141,7 +141,7 @@ func TestReadme(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	server := Start(t, data)
+	server := Start(t, data, EveryEngine...)
 	blocks, all := markedBlocks(t, "../../README.md", "run")
 	// The commands that open the page are the only ones not run here: every test of this package runs the server that make build
 	// builds, and make test is what runs this test. "Working on it" has none.

@@ -18,12 +18,14 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"syscall"
 	"testing"
 	"time"
 
+	"reckon/runners/portfolio"
 	"reckon/test/binary"
 	"reckon/test/engines"
 	"reckon/test/wait"
@@ -94,7 +96,13 @@ func (l *lockedBuffer) String() string {
 	return l.b.String()
 }
 
-// Start runs a server on a data folder and waits until it is ready.
+// Settings of a process's engines. A second engine takes as much processor time to start as the process itself.
+var (
+	FirstEngine = []string{"--engines", "none"}
+	EveryEngine = []string{"--engines", strings.Join(portfolio.Default, ",")} // those that a process has by default
+)
+
+// Start runs a server on a data folder and waits until it is ready. It has the FirstEngine only, unless the arguments say otherwise.
 func Start(t testing.TB, data string, arguments ...string) *Server {
 	t.Helper()
 	return StartThrough(t, nil, data, arguments...)
@@ -104,8 +112,8 @@ func Start(t testing.TB, data string, arguments ...string) *Server {
 func StartThrough(t testing.TB, through []string, data string, arguments ...string) *Server {
 	t.Helper()
 	s := &Server{Data: data, t: t, output: &lockedBuffer{}, exited: make(chan struct{})}
-	arguments = append([]string{"serve", "--init", "--data", data, "--listen", "127.0.0.1:0", "--registrations-per-hour", "1000", "--sign-ins-per-minute", "1000"}, arguments...)
-	arguments = append(append(through, binary.Reckon(t)), arguments...)
+	settings := slices.Concat([]string{"--data", data, "--listen", "127.0.0.1:0", "--registrations-per-hour", "1000", "--sign-ins-per-minute", "1000"}, FirstEngine, arguments)
+	arguments = slices.Concat(through, []string{binary.Reckon(t), "serve", "--init"}, settings)
 	s.process = exec.Command(arguments[0], arguments[1:]...)
 	s.process.Stderr = s.output
 	stdout, err := s.process.StdoutPipe()

@@ -74,11 +74,10 @@ func installOn(t testing.TB, plans, database string, writeLog func(folder string
 	writeLog(in.logData)
 	in.startNode()
 	in.log = in.node.ready
-	in.shared = []string{
+	in.shared = append([]string{
 		"--config", config, "--eventstore", in.log, "--database", address, "--beat", "2s", "--job-slots", "2", "--grace", "1s",
 		"--blobs", "file://" + filepath.Join(folder, "blobs"), "--keys", filepath.Join(folder, "keys"),
-		"--engines=none", // beside the first: two Python processes of each server, and what they answer is tested by e2e
-	}
+	}, e2e.FirstEngine...)
 	return in
 }
 
