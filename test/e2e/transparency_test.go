@@ -162,6 +162,27 @@ func TestTransparency(t *testing.T) {
 		t.Errorf("a checkpoint of more leaves than the log has: status %d, %+v", status, answer.Findings)
 	}
 	mustAnchor(t, server, file, audited.Anchored)
+	mustVerifyAccount(t, server, account, file, key)
+}
+
+// mustVerifyAccount: by an export, keys and one cosigned checkpoint a program of others finds all that the log has of an account up to there.
+func mustVerifyAccount(t *testing.T, server *Server, account *Account, file func(string) string, witness string) {
+	t.Helper()
+	exported := file("log.ndjson")
+	if output, err := exec.Command(binary.Reckon(t), "node", "export", exported, "--data", filepath.Join(server.Data, "eventstore")).CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, output)
+	}
+	run := func(export string) (string, error) {
+		program := filepath.Join("..", "..", "docs", "verify_account.py")
+		output, err := exec.Command(python.With(t, cryptography), program, export, account.ID, file("newer"), "--keys", file("keys.json"), "--log", file("log.json"), "--witness", witness).CombinedOutput()
+		return string(output), err
+	}
+	if output, err := run(exported); err != nil || !strings.Contains(output, "receipt.sealed: 2\n") || !strings.Contains(output, "account.registered: 1\n") {
+		t.Errorf("verify_account.py: %v: %s", err, output)
+	}
+	if output, err := run(changed(t, exported, `"actor":"`, `"actor":"an`)); err == nil || !strings.Contains(output, "is not the one that the checkpoint commits to") {
+		t.Errorf("verify_account.py on another actor: %v: %s", err, output)
+	}
 }
 
 // mustAnchor: a checkpoint is an anchor of all events of the log's files up to its last leaf, to the audit and to a program of others.
