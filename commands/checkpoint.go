@@ -21,6 +21,8 @@ type LeafLog interface {
 	Store
 	// ReadAll yields the events after a position up to the log's end; of other names than those given with a nil Event.
 	ReadAll(ctx context.Context, after event.Position, only ...string) iter.Seq2[event.Recorded, error]
+	// Chain is the log's hash chain at an event; nil where the log shows none.
+	Chain(ctx context.Context, stream string, revision event.Revision) (*transparency.Chain, error)
 }
 
 // SignedTree remembers, beside the private keys, the largest tree that was signed with them.
@@ -151,7 +153,11 @@ func (c *Checkpoints) Sign(ctx context.Context, in Intent) (more bool, err error
 	if signer == nil {
 		return false, receipt.ErrCannotSign
 	}
-	command, err := c.command(state, signer)
+	chain, err := c.Log.Chain(ctx, c.gathered.last.Stream, c.gathered.last.Revision)
+	if err != nil {
+		return false, fmt.Errorf("hash chain at the last leaf: %w", err)
+	}
+	command, err := c.command(state, chain, signer)
 	if err != nil {
 		return false, err
 	}
@@ -208,16 +214,16 @@ func (g *gathered) add(r event.Recorded) error {
 	return nil
 }
 
-// command signs the tree with the gathered leaves.
-func (c *Checkpoints) command(state transparency.State, signer *receipt.Signer) (transparency.Sign, error) {
+// command signs the tree with the gathered leaves, and the hash chain at the last of them.
+func (c *Checkpoints) command(state transparency.State, chain *transparency.Chain, signer *receipt.Signer) (transparency.Sign, error) {
 	origin := state.OriginOr(c.Origin)
 	body, err := c.remembered(origin, state)
 	if err != nil {
 		return transparency.Sign{}, err
 	}
 	return transparency.Sign{
-		Origin: origin, After: c.gathered.after, Entries: c.gathered.entries, Last: c.gathered.last,
-		Public: signer.Key.Public().(ed25519.PublicKey), Signature: ed25519.Sign(signer.Key, []byte(body)), Heeds: c.Heeds,
+		Origin: origin, After: c.gathered.after, Entries: c.gathered.entries, Last: c.gathered.last, Chain: chain,
+		Public: signer.Key.Public().(ed25519.PublicKey), Signature: ed25519.Sign(signer.Key, []byte(body+chain.Line())), Heeds: c.Heeds,
 	}, nil
 }
 

@@ -200,6 +200,48 @@ func TestALogThatWasRolledBackIsNotSigned(t *testing.T) {
 	}
 }
 
+// chainedLog shows a hash chain, which follows from the place of an event alone.
+type chainedLog struct {
+	*memory.Store
+	err error
+}
+
+func (l chainedLog) Chain(_ context.Context, stream string, revision event.Revision) (*transparency.Chain, error) {
+	return &transparency.Chain{Log: "6f0e3f52-0c1d-4d2b-9a57-8e41630bd117", Position: 7, Link: fmt.Sprintf("link of %s %d", stream, revision)}, l.err
+}
+
+// TestACheckpointCommitsToTheChainAtItsLastLeaf: whatever was appended since, and whoever signs. A log that shows no chain at the moment
+// has no checkpoint signed without it, and what an older release signed without it is gone on from.
+func TestACheckpointCommitsToTheChainAtItsLastLeaf(t *testing.T) {
+	log, memories := chainedLog{memory.New(domain.Catalogue()), nil}, &rememberedTree{}
+	sign := func(on commands.LeafLog) error {
+		_, err := (&commands.Checkpoints{Log: on, Origin: "o", Signer: transparencySigner, Memory: memories}).Sign(t.Context(), transparencyIntent())
+		return err
+	}
+	last := func() transparency.Signed {
+		state, _, err := (&commands.Checkpoints{Log: log}).Last(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		return state.Last
+	}
+	appendSealed(t, log.Store, 1)
+	if err := sign(log.Store); err != nil || last().Chain != nil {
+		t.Fatalf("without a chain: %+v, %v", last(), err)
+	}
+	appendSealed(t, log.Store, 2)
+	appendTo(t, log.Store, run.Stream(3), run.Evaluated{Subject: run.Subject{RunID: 3}}, run.Sealed{RunID: 3, UnsignedReason: "no key"})
+	if err := sign(chainedLog{log.Store, errBroken}); !errors.Is(err, errBroken) || last().Size != 1 {
+		t.Errorf("while the chain cannot be read: %+v, %v", last(), err)
+	}
+	if err := sign(log); err != nil || last().Size != 2 || last().Chain == nil || last().Chain.Link != "link of "+run.Stream(2)+" 1" {
+		t.Errorf("%+v, %v", last(), err)
+	}
+	if strings.Contains(memories.body, "chain") {
+		t.Errorf("beside the keys stands %q: the tree alone is remembered", memories.body)
+	}
+}
+
 // TestTheEndOfALongStreamIsFound: and it is found with few reads.
 func TestTheEndOfALongStreamIsFound(t *testing.T) {
 	for _, n := range []int64{1, 2, 3, 17, 18, 100} {

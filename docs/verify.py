@@ -172,7 +172,7 @@ class Log:
         check(not set(publics) & {public for _, _, public in self.keys}, "a key of the log is no witness")
 
     def opened(self, note):
-        """Size and root of a checkpoint that the log and every witness have signed."""
+        """Size, root and chain of a checkpoint that the log and every witness have signed."""
         body, _, signatures = note.rpartition("\n\n")
         lines = signatures.split("\n")
         check(body and lines[-1:] == [""] and 1 < len(lines) <= MAX_SIGNATURES + 1, "it is not a signed note")
@@ -195,12 +195,18 @@ class Log:
         origin, *rest = body[:-1].split("\n")
         check(origin == self.origin, "the checkpoint is of another log")
         check(len(rest) >= 2 and all(rest) and NATURAL.fullmatch(rest[0]) and decode64(rest[1], 32) is not None, "the checkpoint has no size and root")
-        return int(rest[0]), decode64(rest[1], 32)
+        chains = [CHAIN.fullmatch(line) for line in rest[2:] if line.startswith("chain ")]
+        check(len(chains) < 2 and None not in chains, "the checkpoint has no one line of the event log's chain")
+        return int(rest[0]), decode64(rest[1], 32), (chains[0][1], int(chains[0][2]), chains[0][3]) if chains else None
 
 
-def verify_checkpoint(note, log):
-    size, root = log.opened(note)
-    return {"origin": log.origin, "size": size, "root": base64.b64encode(root).decode(), "witnesses": len(log.witnesses)}
+CHAIN = re.compile(r"chain ([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}) ([1-9][0-9]{0,15}) ([0-9a-f]{64})")
+
+
+def described(log, size, root, chain):
+    """What is verified of a checkpoint. The chain is the event log at its last leaf: verify_log.py, `reckon audit` and `reckon node verify` compare it."""
+    members = {"origin": log.origin, "size": size, "root": base64.b64encode(root).decode(), "witnesses": len(log.witnesses)}
+    return members | (dict(zip(("chain.log", "chain.position", "chain.link"), chain)) if chain else {})
 
 
 # The tree (RFC 6962, RFC 9162).
@@ -231,7 +237,7 @@ def verify_inclusion(leaf, inclusion, log):
     check(lines[2] == "index " + index and NATURAL.fullmatch(index), "the proof has no index")
     path = [decode64(line, 32) for line in lines[3:]]
     check(None not in path and len(path) <= 64, "a hash of the proof is not one")
-    size, root = log.opened(note)
+    size, root, chain = log.opened(note)
     check(inclusion.get("leaf") == leaf and canonical(inclusion.get("index")) == index and canonical(inclusion.get("tree_size")) == str(size), "leaf, index or tree_size is not that of the proof")
     at, last, reached = int(index), size - 1, sha(b"\0" + sha(leaf.encode()))
     check(at <= last, "it is not in the tree")
@@ -245,7 +251,7 @@ def verify_inclusion(leaf, inclusion, log):
             reached = node(reached, sibling)
         at, last = at >> 1, last >> 1
     check(last == 0 and reached == root, "it is not in the tree")
-    return {"leaf": int(index), "origin": log.origin, "size": size, "root": base64.b64encode(root).decode(), "witnesses": len(log.witnesses)}
+    return {"leaf": int(index)} | described(log, size, root, chain)
 
 
 FINDINGS = {"reason": None, "declarations": [], "axioms_used": [], "refusal": None, "conformance": None, "own_definitions": None, "kernels": None}
@@ -267,7 +273,7 @@ def certificate_leaf(certificate, inclusion):
 
 
 def verify_grown(older, newer, log, tiles):
-    (old_size, old_root), (new_size, new_root) = log.opened(older), log.opened(newer)
+    (old_size, old_root, old_chain), (new_size, new_root, new_chain) = log.opened(older), log.opened(newer)
     check(old_size <= new_size, "the older checkpoint is the larger one: give them in the other order")
     check(new_size <= MAX_LEAVES, f"the tree has more than {MAX_LEAVES} leaves")
     hashes = []
@@ -282,6 +288,9 @@ def verify_grown(older, newer, log, tiles):
         hashes += [raw[at:at + 32] for at in range(0, len(raw), 32)]
     check(root_of(hashes) == new_root, "the tiles are not those of the newer checkpoint")
     check(root_of(hashes[:old_size]) == old_root, "these are two histories: the one tree does not begin with the other. Keep both checkpoints")
+    if old_chain and new_chain and old_chain[0] == new_chain[0]:
+        check(new_chain[1] > old_chain[1] if new_size > old_size else new_chain == old_chain,
+              "these are two histories: the event log of the one does not begin with that of the other. Keep both checkpoints")
     return {"origin": log.origin, "older.size": old_size, "older.root": base64.b64encode(old_root).decode(), "newer.size": new_size,
             "newer.root": base64.b64encode(new_root).decode(), "witnesses": len(log.witnesses)}
 
@@ -316,7 +325,8 @@ def verify(options):
     if options.grown:
         return "growth", verify_grown(note_of(read_file(options.grown)), note_of(raw), log(), need("tiles").rstrip("/")), []
     if not raw.lstrip(b" \t\r\n").startswith(b"{"):
-        return "checkpoint", verify_checkpoint(note_of(raw), log()), []
+        note, believed = note_of(raw), log()
+        return "checkpoint", described(believed, *believed.opened(note)), []
     document = read_json(raw, "the file")
     if "certificate_id" in document:
         inclusion = read_json(read_file(need("inclusion")), "the inclusion")

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
-"""Verify the files of an event log (docs/log-format.md): python3 verify_log.py FOLDER"""
-import hashlib, pathlib, struct, sys, uuid, zlib
+"""Verify the files of an event log (docs/log-format.md), and that it is the one that checkpoints commit to (docs/transparency.md), whose
+signatures verify.py verifies: python3 verify_log.py FOLDER [CHECKPOINT]..."""
+import hashlib, pathlib, re, struct, sys, uuid, zlib
 
 def fail(where, position, byte, what):
     sys.exit(f"{where}, byte {byte}, position {position}: {what}")
@@ -31,11 +32,20 @@ def proves(data, at, seed, position):
     return False
 
 folder = pathlib.Path(sys.argv[1])
+kept = {}  # position and link of the chain, by the file of a checkpoint
+for file in sys.argv[2:]:
+    found = re.findall("^chain ([0-9a-f-]{36}) ([1-9][0-9]{0,15}) ([0-9a-f]{64})$", pathlib.Path(file).read_text().split("\n\n")[0], re.M)
+    if len(found) != 1:
+        sys.exit(f"{file}: it commits to no event log")
+    kept[file] = found[0]
 head = (folder / "HEAD").read_bytes()
 if len(head) != 64 or sha(b"HEAD file", head[:56])[:8] != head[56:]:
     fail("HEAD", "unknown", 0, "the checksum is wrong")
 log_id, (acknowledged,), newest = head[:16], struct.unpack(">Q", head[16:24]), head[24:56]
 position, link, revisions = 0, sha(b"reckon event log 1\n", log_id), {}
+for file, (log, _, _) in kept.items():
+    if log != str(uuid.UUID(bytes=log_id)):
+        sys.exit(f"{file}: it is of the log {log}, and this is {uuid.UUID(bytes=log_id)}")
 whole, unfinished = (position, link), 0  # the newest record that ends an append, and the bytes behind it
 segments = sorted((folder / "segments").glob("*.seg"))
 for path in segments:
@@ -63,6 +73,9 @@ for path in segments:
         if expected == 2**63 or revision not in (expected, 2**63 - 1):
             fail(path.name, number, at, f"revision {revision} does not follow")
         position, link, revisions[stream], at = number, its_link, revision + 1, end
+        for file, (_, noted, of) in kept.items():
+            if position == int(noted) and link.hex() != of:
+                fail(path.name, position, at, f"this event or one before it is not that of {file}")
         if position == acknowledged and (link != newest or not last):
             fail(path.name, position, at, "HEAD names another record")
         if last or not tail:
@@ -70,4 +83,7 @@ for path in segments:
 if position < acknowledged:
     fail("HEAD", position + 1, 16, f"the log ends at {position}, acknowledged were {acknowledged}")
 position, link = whole
+for file, (_, noted, _) in kept.items():
+    if int(noted) > position:
+        sys.exit(f"{file}: it is of position {noted}, and the log ends at {position}")
 print(f"log {uuid.UUID(bytes=log_id)}: {position} records in {len(segments)} segments verify; link {link.hex()}" + (f"; {unfinished} bytes of an unfinished write follow" if unfinished else ""))

@@ -38,6 +38,7 @@ type Raw struct {
 	Revision event.Revision
 	Position event.Position
 	Created  time.Time // the server's stamp
+	Chain    string    // id of a node's log and the event's link of its hash chain, where it was read alone; empty: not said
 }
 
 // DecodeError is returned for a stored event whose name is in the catalogue and whose

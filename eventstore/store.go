@@ -8,6 +8,7 @@ import (
 	"iter"
 	"log/slog"
 	"math"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -18,6 +19,7 @@ import (
 
 	"reckon/commands"
 	"reckon/domain/event"
+	"reckon/domain/transparency"
 )
 
 // RetryTimeout is how long one call is retried while the server does not answer. The
@@ -193,6 +195,27 @@ func (s *Store) Event(ctx context.Context, stream string, revision event.Revisio
 		return event.Recorded{}, fmt.Errorf("stream %s has no event %d", stream, revision)
 	}
 	return events[0], nil
+}
+
+// chainKey is the key under which a node says the log's id and the link of an event that is read alone.
+const chainKey = "reckon-chain"
+
+// Chain is the log's hash chain at an event; nil where the log is on a server that has none.
+func (s *Store) Chain(ctx context.Context, stream string, revision event.Revision) (*transparency.Chain, error) {
+	raws, err := retry(ctx, s.connection, func(ctx context.Context, client *esdb.Client) ([]Raw, error) {
+		return readRaw(ctx, client, stream, esdb.Revision(uint64(revision)), 1)
+	})
+	switch {
+	case err != nil:
+		return nil, err
+	case len(raws) == 0 || raws[0].Revision != revision:
+		return nil, fmt.Errorf("stream %s has no event %d", stream, revision)
+	}
+	log, link, said := strings.Cut(raws[0].Chain, " ")
+	if !said {
+		return nil, nil
+	}
+	return &transparency.Chain{Log: log, Position: raws[0].Position.Commit, Link: link}, nil
 }
 
 func (s *Store) readStream(ctx context.Context, client *esdb.Client, stream string, from esdb.StreamPosition, count uint64) ([]event.Recorded, error) {
@@ -485,7 +508,7 @@ func rawOf(e *esdb.RecordedEvent) Raw {
 	return Raw{
 		ID: e.EventID, Name: e.EventType, Data: e.Data, Metadata: e.UserMetadata,
 		Stream: e.StreamID, Revision: event.Revision(e.EventNumber), Created: e.CreatedDate,
-		Position: positionOf(e.Position),
+		Position: positionOf(e.Position), Chain: e.SystemMetadata[chainKey],
 	}
 }
 

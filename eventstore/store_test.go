@@ -20,6 +20,7 @@ import (
 	"reckon/domain/event"
 	"reckon/eventstore"
 	"reckon/eventstore/node"
+	"reckon/eventstore/node/eventlog"
 	"reckon/eventstore/storetest"
 	"reckon/test/need"
 	"reckon/test/wait"
@@ -408,5 +409,38 @@ func TestCloseWhileSubscriptionsOpen(t *testing.T) {
 		cancel()
 		opening.Wait()
 		store.Close()
+	}
+}
+
+// TestTheHashChainAtAnEvent: every client of a node is told the same chain at an event, which is that of the node's files.
+func TestTheHashChainAtAnEvent(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	n := startNode(t, dir, "127.0.0.1:0")
+	first, second := connect(t, n.ConnectionString(), storetest.Catalogue()), connect(t, n.ConnectionString(), storetest.Catalogue())
+	appended, err := first.Append(t.Context(), "s", event.NoStream, append(note("a"), note("b")...))
+	if err != nil {
+		t.Fatal(err)
+	}
+	chain, err := first.Chain(t.Context(), "s", 1)
+	if err != nil || chain == nil || chain.Position != appended.Position.Commit {
+		t.Fatalf("%+v at %v, %v", chain, appended.Position, err)
+	}
+	if _, err := first.Append(t.Context(), "s", 1, note("c")); err != nil {
+		t.Fatal(err)
+	}
+	if again, err := second.Chain(t.Context(), "s", 1); err != nil || *again != *chain {
+		t.Errorf("%+v and %+v, %v", again, chain, err)
+	}
+	if none, err := first.Chain(t.Context(), "s", 9); err == nil {
+		t.Errorf("of no event: %+v", none)
+	}
+	log, err := uuid.Parse(chain.Log)
+	if err != nil {
+		t.Fatal(err)
+	}
+	anchor := []eventlog.Anchor{{LogID: log, Position: chain.Position, Link: chain.Link}}
+	if report, err := eventlog.ReadFolder(t.Context(), dir, anchor, func(*eventlog.Record) error { return nil }); err != nil || report.Records <= chain.Position {
+		t.Errorf("the files: %+v, %v", report, err)
 	}
 }

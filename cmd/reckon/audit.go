@@ -453,6 +453,9 @@ func transparencyLine(t audit.Transparency) string {
 	if t.Kept > 0 {
 		line += fmt.Sprintf("; %d kept checkpoints compared", t.Kept)
 	}
+	if t.Anchored > 0 {
+		line += fmt.Sprintf(", all events up to position %d are those of one of them", t.Anchored)
+	}
 	return line + "\n"
 }
 

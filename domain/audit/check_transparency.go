@@ -28,10 +28,17 @@ type transparencyCheck struct {
 	// whole is the tree of all leaves, which is made where checkpoints were kept, and compared at their sizes.
 	whole     tree
 	roots     map[int64]string // of whole, at the sizes of the checkpoints that were kept; empty: not reached
-	listed    map[int64]string // the roots of those of these sizes that the stream has
+	listed    map[int64]string // the bodies of those of these sizes that the stream has
 	cosigners map[string]int   // places in state.Cosigned
 	uncovered []place          // by witness: the first checkpoint after the last that it cosigned
+	chainLog  string           // id of the hash chain; empty: the source shows none
+	migrated  bool             // checkpoints of before it are of another chain
+	copied    bool             // the events that follow are those that the migration copied
+	links     map[uint64]link  // at the positions that kept checkpoints commit to; zero: not reached
 }
+
+// link is one of the hash chain.
+type link = [sha256.Size]byte
 
 // tree is a Merkle tree (RFC 6962, section 2.1).
 type tree struct {
@@ -48,6 +55,8 @@ type Transparency struct {
 	Root        string         `json:"root"`        // of the newest checkpoint, base64
 	Cosigned    []Cosignatures `json:"cosigned"`    // by witness, in the order in which they came first
 	Kept        int            `json:"kept"`        // checkpoints that were kept elsewhere and compared
+	Chained     int64          `json:"chained"`     // checkpoints in the log whose hash chain was compared with the log's
+	Anchored    uint64         `json:"anchored"`    // position up to which the log is that of a checkpoint that was kept elsewhere; 0: none was compared
 }
 
 // Cosignatures are those of one witness.
@@ -67,18 +76,23 @@ type leafItem struct {
 	place transparency.LeafPlace
 	hash  [sha256.Size]byte
 	at    place
+	link  link
 }
 
 func newTransparencyCheck(p *pass, keys *keyCheck) *transparencyCheck {
-	c := &transparencyCheck{p: p, keys: keys, cosigners: map[string]int{}, roots: map[int64]string{}, listed: map[int64]string{}, uncovered: make([]place, len(p.config.Witnesses))}
+	c := &transparencyCheck{p: p, keys: keys, cosigners: map[string]int{}, roots: map[int64]string{}, listed: map[int64]string{}, links: map[uint64]link{}, uncovered: make([]place, len(p.config.Witnesses))}
 	c.state.Cosigned = []Cosignatures{}
 	for _, kept := range p.config.Checkpoints {
 		c.roots[kept.Size] = ""
+		if kept.chain != nil {
+			c.links[kept.chain.Position] = link{}
+		}
 	}
 	return c
 }
 
 func (c *transparencyCheck) take(it *Item) {
+	c.takeChain(it)
 	switch e := it.Event.(type) {
 	case run.Sealed:
 		if e.Signature != "" {
@@ -102,6 +116,22 @@ func (c *transparencyCheck) take(it *Item) {
 	}
 }
 
+// takeChain follows which hash chain the log has, and keeps its links where checkpoints that were kept commit to them.
+func (c *transparencyCheck) takeChain(it *Item) {
+	if it.Stream == nodeStream && it.link != (link{}) {
+		c.chainLog = it.ID
+	}
+	switch {
+	case it.Stream == identityStream && it.Name == copyingName: // it stands before what was copied
+		c.migrated, c.copied = true, true
+	case it.Stream == identityStream && it.Name == identityName: // the last one stands behind it
+		c.copied = false
+	}
+	if _, wanted := c.links[it.Position.Commit]; wanted {
+		c.links[it.Position.Commit] = it.link
+	}
+}
+
 // conflicted: two histories of the log were shown, whatever else the log says. That is found at once.
 func (c *transparencyCheck) conflicted(it *Item, e transparency.Conflicted) {
 	if e.Size != c.last.Size || e.Root != c.last.Root {
@@ -117,7 +147,7 @@ func (c *transparencyCheck) conflicted(it *Item, e transparency.Conflicted) {
 func (c *transparencyCheck) addLeaf(it *Item, lines ...string) {
 	entry := sha256.Sum256([]byte("reckon leaf v1\n" + strings.Join(lines, "\n") + "\n"))
 	hash := sha256.Sum256(append([]byte{0}, entry[:]...))
-	c.after = append(c.after, leafItem{transparency.LeafPlace{Stream: it.Stream, Revision: it.Revision}, hash, placeOf(it)})
+	c.after = append(c.after, leafItem{transparency.LeafPlace{Stream: it.Stream, Revision: it.Revision}, hash, placeOf(it), it.link})
 	c.state.Leaves++
 	if len(c.roots) > 0 {
 		c.whole.add(hash)
@@ -170,6 +200,7 @@ func (c *transparencyCheck) signed(it *Item, e transparency.Signed) {
 	if last := c.after[more-1].place; last != e.Last {
 		wrong(fmt.Sprintf("%s, revision %d, as the last of %d leaves", last.Stream, last.Revision, e.Size), fmt.Sprintf("%s, revision %d", shown(e.Last.Stream), e.Last.Revision))
 	}
+	c.chained(it, e, c.after[more-1])
 	for _, leaf := range c.after[:more] {
 		c.tree.add(leaf.hash)
 	}
@@ -185,13 +216,50 @@ func (c *transparencyCheck) signed(it *Item, e transparency.Signed) {
 	c.last, c.cosigns = e, map[string]bool{}
 	c.state.Origin, c.state.Signed, c.state.Root = e.Origin, e.Size, e.Root
 	if _, kept := c.roots[e.Size]; kept {
-		c.listed[e.Size] = e.Root
+		c.listed[e.Size] = bodyOf(e, e.Root)
 	}
 	for i := range c.uncovered {
 		if c.uncovered[i].stream == "" {
 			c.uncovered[i] = placeOf(it)
 		}
 	}
+}
+
+// chained compares the hash chain that a checkpoint commits to with that of the log at the last leaf. A checkpoint that was copied has that of
+// another log, and one that an older release or a server without a chain has signed has none, before any of this log has.
+func (c *transparencyCheck) chained(it *Item, e transparency.Signed, last leafItem) {
+	switch {
+	case c.chainLog == "" || c.copied && e.Chain.LogID() != c.chainLog || e.Chain == nil && c.state.Chained == 0:
+	case e.Chain.LogID() != c.chainLog:
+		c.p.found(checkTransparency, KindCheckpointChain, it.Recorded, "the hash chain of the log "+c.chainLog, "that of "+shown(e.Chain.LogID()))
+	default:
+		c.state.Chained++
+		if here := chainText(c.chainLog, last.at.position, last.link); chainLine(e.Chain) != here {
+			c.p.found(checkTransparency, KindCheckpointChain, it.Recorded, "the hash chain at the last leaf: "+here, chainLine(e.Chain))
+		}
+	}
+}
+
+// chainText is the line of a checkpoint about the hash chain (docs/transparency.md).
+func chainText(log string, position uint64, at link) string {
+	return fmt.Sprintf("chain %s %d %x", log, position, at[:])
+}
+
+// chainLine is the line of what an event or a checkpoint says; empty of nil.
+func chainLine(c *transparency.Chain) string {
+	if c == nil {
+		return ""
+	}
+	return fmt.Sprintf("chain %s %d %s", c.Log, c.Position, c.Link)
+}
+
+// bodyOf is the signed part of a checkpoint whose tree has a root (C2SP tlog-checkpoint).
+func bodyOf(e transparency.Signed, root string) string {
+	body := fmt.Sprintf("%s\n%d\n%s\n", e.Origin, e.Size, root)
+	if e.Chain != nil {
+		body += chainLine(e.Chain) + "\n"
+	}
+	return body
 }
 
 // verify checks the signature over the derived tree.
@@ -204,7 +272,7 @@ func (c *transparencyCheck) verify(it *Item, e transparency.Signed, root string)
 		c.p.found(checkTransparency, KindCheckpoint, it.Recorded, "the public half "+encoded+" of "+e.KID, shown(e.PublicKey))
 	}
 	signature, err := base64.StdEncoding.Strict().DecodeString(e.Signature)
-	body := fmt.Sprintf("%s\n%d\n%s\n", e.Origin, e.Size, root)
+	body := bodyOf(e, root)
 	if public != nil && (err != nil || !ed25519.Verify(public, []byte(body), signature)) {
 		c.p.found(checkTransparency, KindCheckpointSignature, it.Recorded, "a signature of "+e.KID+" over the tree that the log makes", shown(e.Signature))
 	}
@@ -232,7 +300,7 @@ const maxCosigners = 64
 // cosignedBy verifies a cosignature of the last checkpoint if its witness is known. One of another key is as one of an unknown
 // witness: a witness may have changed its key (C2SP signed-note).
 func (c *transparencyCheck) cosignedBy(it *Item, s signatureLine) {
-	body := fmt.Sprintf("%s\n%d\n%s\n", c.last.Origin, c.last.Size, c.last.Root)
+	body := bodyOf(c.last, c.last.Root)
 	verified := false
 	for i, w := range c.p.config.Witnesses {
 		switch {
@@ -287,9 +355,10 @@ func (c *transparencyCheck) compare(kept Checkpoint) {
 		wrong(fmt.Sprintf("at least the %d leaves of %s", kept.Size, name), fmt.Sprintf("%d leaves", c.state.Leaves))
 	case root != kept.Root:
 		wrong(fmt.Sprintf("root %s of %s", kept.Root, name), "root "+root+" of the log's first leaves")
-	case c.listed[kept.Size] != kept.Root:
+	case c.listed[kept.Size] != kept.body:
 		wrong(name+" as an event of the stream "+transparency.Stream, "no such event")
 	}
+	c.compareChain(kept, name)
 	for _, w := range c.p.config.Witnesses {
 		for _, s := range kept.signatures {
 			if w.isOf(s) && !w.cosigned(s, kept.body) {
@@ -297,6 +366,24 @@ func (c *transparencyCheck) compare(kept Checkpoint) {
 			}
 		}
 	}
+}
+
+// compareChain compares the hash chain that a kept checkpoint commits to with that of the log. A log that was migrated has another one.
+func (c *transparencyCheck) compareChain(kept Checkpoint, name string) {
+	if kept.chain == nil || c.chainLog == "" || c.migrated && kept.chain.Log != c.chainLog {
+		return
+	}
+	at := c.links[kept.chain.Position]
+	if here := chainText(c.chainLog, kept.chain.Position, at); at == (link{}) || here != chainLine(kept.chain) {
+		found := "another event there, or one before it that is not the one that it was: " + here
+		if at == (link{}) {
+			found = fmt.Sprintf("the log %s, which ends before", c.chainLog)
+		}
+		c.p.findings = append(c.p.findings, c.p.finding(checkTransparency, KindCheckpointKept, Finding{Revision: -1, Position: kept.chain.Position},
+			"the event log of "+name+": "+chainLine(kept.chain), found))
+		return
+	}
+	c.state.Anchored = max(c.state.Anchored, kept.chain.Position)
 }
 
 // signedByLog tells whether a key of the log, or one that was handed out, has signed a checkpoint.

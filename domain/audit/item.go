@@ -22,19 +22,21 @@ type Stored struct {
 	Revision event.Revision
 	Position event.Position
 	Name     string
-	Data     []byte    // not kept
-	Metadata []byte    // not kept
-	Created  time.Time // the record's stamp; zero: not known
-	Removed  bool      // the payload was removed after it was written
+	Data     []byte            // not kept
+	Metadata []byte            // not kept
+	Created  time.Time         // the record's stamp; zero: not known
+	Removed  bool              // the payload was removed after it was written
+	Link     [sha256.Size]byte // of the hash chain; zero: the source shows none
 }
 
 // Item is an event ready to be judged in its turn: decoded, its own bytes checked, its texts loaded.
 type Item struct {
-	event.Recorded           // Event is nil for what is not one of the service's, or cannot be decoded
-	Name           string    // stored name
-	DataBytes      int       // length of the data as stored
-	Created        time.Time // Stored.Created
-	id             eventID   // zero: it is no UUID
+	event.Recorded                   // Event is nil for what is not one of the service's, or cannot be decoded
+	Name           string            // stored name
+	DataBytes      int               // length of the data as stored
+	Created        time.Time         // Stored.Created
+	link           [sha256.Size]byte // Stored.Link
+	id             eventID           // zero: it is no UUID
 	digest         [sha256.Size]byte
 	facts          *event.Facts  // of Event's type
 	address        event.Address // of Event
@@ -77,7 +79,7 @@ type Reader struct {
 
 // Prepare decodes an event strictly and loads its texts. Its error is one of Blobs that says nothing of a blob, or the context's.
 func (r Reader) Prepare(ctx context.Context, s Stored) (*Item, error) {
-	it := &Item{Recorded: event.Recorded{ID: s.ID, Stream: s.Stream, Revision: s.Revision, Position: s.Position}, Name: s.Name, DataBytes: len(s.Data), Created: s.Created}
+	it := &Item{Recorded: event.Recorded{ID: s.ID, Stream: s.Stream, Revision: s.Revision, Position: s.Position}, Name: s.Name, DataBytes: len(s.Data), Created: s.Created, link: s.Link}
 	id, isUUID := parseID(s.ID)
 	if it.id = id; !isUUID {
 		it.problem(checkSchema, KindEventID, "a UUID", shown(s.ID))

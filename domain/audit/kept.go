@@ -7,16 +7,19 @@ import (
 	"errors"
 	"strconv"
 	"strings"
+
+	"reckon/domain/transparency"
 )
 
-// MaxCheckpointBytes bounds a checkpoint kept outside of the log: three lines, and the signatures of the log and of its witnesses.
+// MaxCheckpointBytes bounds a checkpoint kept outside of the log: its lines, and the signatures of the log and of its witnesses.
 const MaxCheckpointBytes = 64 << 10
 
 // Checkpoint is one that was kept where the operator cannot write: the answer of GET /transparency/checkpoint, or what a witness shows.
 type Checkpoint struct {
 	Origin     string
-	Size       int64  // in leaves, at least 1
-	Root       string // base64
+	Size       int64               // in leaves, at least 1
+	Root       string              // base64
+	chain      *transparency.Chain // the event log at its last leaf; nil: it does not commit to it
 	body       string
 	signatures []signatureLine
 }
@@ -37,7 +40,7 @@ func ParseCheckpoint(note string) (Checkpoint, error) {
 		return Checkpoint{}, errNoCheckpoint
 	}
 	c := Checkpoint{body: note[:end+1]}
-	lines := strings.SplitN(c.body, "\n", 4)
+	lines := strings.Split(c.body, "\n")
 	if len(lines) < 4 || lines[0] == "" {
 		return Checkpoint{}, errNoCheckpoint
 	}
@@ -46,6 +49,9 @@ func ParseCheckpoint(note string) (Checkpoint, error) {
 	root, failed := base64.StdEncoding.Strict().DecodeString(c.Root)
 	if err != nil || failed != nil || size < 1 || strconv.FormatInt(size, 10) != lines[1] || len(root) != sha256.Size {
 		return Checkpoint{}, errNoCheckpoint
+	}
+	if c.chain, err = transparency.ReadChain(lines[3:]); err != nil {
+		return Checkpoint{}, err
 	}
 	c.Size = size
 	for line := range strings.Lines(note[end+2:]) {

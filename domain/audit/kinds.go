@@ -74,6 +74,7 @@ const (
 
 	KindCheckpoint          Kind = "checkpoint.differs"
 	KindCheckpointSignature Kind = "checkpoint.signature"
+	KindCheckpointChain     Kind = "checkpoint.chain"
 	KindNoCheckpoint        Kind = "checkpoint.missing"
 	KindCheckpointKept      Kind = "checkpoint.kept_differs"
 	KindCosignature         Kind = "checkpoint.cosignature"
@@ -158,6 +159,7 @@ func Kinds() map[Kind]KindInfo {
 
 		KindCheckpoint:          {Error, "the log is not the one that the checkpoint was signed over, or the checkpoint was written by another: compare it with the checkpoints and proofs that users and witnesses hold"},
 		KindCheckpointSignature: {Error, "no holder of the key has signed the tree that this log makes: receipts or certificates before it were changed, added or removed, or the checkpoint was"},
+		KindCheckpointChain:     {Error, "events up to this checkpoint's last leaf were changed, added, removed or exchanged after it was signed: compare the log with a backup and with the checkpoints that users and witnesses hold"},
 		KindNoCheckpoint:        {Warning, "look whether a server with the signing keys runs and what it says of the transparency log; if it signed, the checkpoints were removed from the log: ask users and witnesses for theirs, and give them as --checkpoint"},
 		KindCheckpointKept:      {Error, "the log was cut, or has other receipts and checkpoints than it has signed; if it is an older copy, audit the newest. Keep the checkpoint: with its signatures it is proof"},
 		KindCosignature:         {Error, "no holder of the witness's key has signed this: ask the witness for the checkpoint that it has cosigned, and give it as --checkpoint"},

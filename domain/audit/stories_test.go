@@ -53,8 +53,8 @@ func ofAnotherSlot(l *audittest.Log, i int, jobID string) bool {
 var member = regexp.MustCompile(`"([a-z0-9_]+)":("(?:[^"\\]|\\.)*"|-?[0-9]+|true|false)`)
 
 // said is what several events of a story say, with the places of these events: a member with its value, or a value that is long enough to
-// name one thing wherever it stands. What is declared free is not compared with anything.
-func said(l *audittest.Log, all []audit.Stored, story []int) map[string][]int {
+// name one thing wherever it stands. What is declared free is not compared with anything. At least so many events say it.
+func said(l *audittest.Log, all []audit.Stored, story []int, least int) map[string][]int {
 	free, found := domain.Catalogue().Free(), map[string][]int{}
 	for _, i := range story {
 		for _, m := range member.FindAllStringSubmatch(string(all[i].Data), -1) {
@@ -68,8 +68,17 @@ func said(l *audittest.Log, all []audit.Stored, story []int) map[string][]int {
 			}
 		}
 	}
-	maps.DeleteFunc(found, func(_ string, in []int) bool { return len(in) < 3 })
+	maps.DeleteFunc(found, func(_ string, in []int) bool { return len(in) < least })
 	return found
+}
+
+// sortedStories are the stories in one order.
+func sortedStories(l *audittest.Log, all []audit.Stored) (sorted [][]int) {
+	found := stories(l, all)
+	for _, name := range slices.Sorted(maps.Keys(found)) {
+		sorted = append(sorted, found[name])
+	}
+	return sorted
 }
 
 // otherwise is a text of said that says another thing.
@@ -121,7 +130,7 @@ func TestWhatSeveralEventsSayIsOne(t *testing.T) {
 	items := audittest.Prepare(t, l, all)
 	tried := 0
 	for name, story := range stories(l, all) {
-		for text, in := range said(l, all, story) {
+		for text, in := range said(l, all, story, 3) {
 			with := otherwise(t, text)
 			for _, part := range someOf(in) {
 				tried++

@@ -33,8 +33,9 @@ type Sign struct {
 	After     LeafPlace
 	Entries   []Entry // of the leaves after it, in the log's order
 	Last      LeafPlace
+	Chain     *Chain // at Last; nil: the log shows none
 	Public    ed25519.PublicKey
-	Signature []byte // over the body of Extended
+	Signature []byte // over the body of Extended and the line of Chain
 	// Heeds are the names of the witnesses that the operator believes: a conflict with one of them is refused with a *ConflictError.
 	Heeds []string
 }
@@ -159,11 +160,11 @@ func sign(c Sign, s State) ([]event.Event, error) {
 	}
 	tree := s.Extended(c.Entries)
 	root := tree.Root()
-	if len(c.Public) != ed25519.PublicKeySize || !ed25519.Verify(c.Public, []byte(Body(origin, tree.Size, root)), c.Signature) {
+	if len(c.Public) != ed25519.PublicKeySize || !ed25519.Verify(c.Public, []byte(Body(origin, tree.Size, root)+c.Chain.Line()), c.Signature) {
 		return nil, ErrSignature
 	}
 	return []event.Event{Signed{
-		Origin: origin, Size: tree.Size, Root: root.String(), Roots: tree.EncodeRoots(), Last: c.Last,
+		Origin: origin, Size: tree.Size, Root: root.String(), Roots: tree.EncodeRoots(), Last: c.Last, Chain: c.Chain,
 		KID: keys.Thumbprint(c.Public), PublicKey: keys.EncodeX(c.Public), Signature: base64.StdEncoding.EncodeToString(c.Signature),
 	}}, nil
 }
@@ -242,7 +243,7 @@ func (e Signed) Note(cosignatures []string) (string, error) {
 		return "", fmt.Errorf("signature of checkpoint %d: %w", e.Size, err)
 	}
 	var note strings.Builder
-	fmt.Fprintf(&note, "%s\n%d\n%s\n\n%s", e.Origin, e.Size, e.Root, SignatureLine(e.Origin, public, signature))
+	fmt.Fprintf(&note, "%s\n%d\n%s\n%s\n%s", e.Origin, e.Size, e.Root, e.Chain.Line(), SignatureLine(e.Origin, public, signature))
 	for _, line := range cosignatures {
 		note.WriteString(line + "\n")
 	}

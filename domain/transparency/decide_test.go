@@ -99,6 +99,42 @@ func TestCheckpoints(t *testing.T) {
 	given(t, transparency.Decider, three, five).When(cosign).ThenRefused(transparency.ErrSuperseded)
 }
 
+// TestCheckpointsCommitToTheEventLog: the signature covers the hash chain at the last leaf, which stands in the note as one line.
+func TestCheckpointsCommitToTheEventLog(t *testing.T) {
+	given := decidertest.Given[transparency.Command, transparency.State]
+	chain := &transparency.Chain{Log: "6f0e3f52-0c1d-4d2b-9a57-8e41630bd117", Position: 17, Link: strings.Repeat("ab", 32)}
+	command, want := sign(0, 3), signed(t, 0, 3)
+	command.Chain = chain
+	given(t, transparency.Decider).When(command).ThenRefused(transparency.ErrSignature)
+	body := origin + "\n3\n" + want.Root + "\nchain 6f0e3f52-0c1d-4d2b-9a57-8e41630bd117 17 " + chain.Link + "\n"
+	command.Signature = ed25519.Sign(private, []byte(body))
+	want.Chain, want.Signature = chain, base64.StdEncoding.EncodeToString(command.Signature)
+	given(t, transparency.Decider).When(command).Then(want)
+	verifier, err := note.NewVerifier(transparency.VerifierKey(origin, public()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := want.Note(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if opened, err := note.Open([]byte(text), note.VerifierList(verifier)); err != nil || opened.Text != body {
+		t.Errorf("%+v, %v", opened, err)
+	}
+	if read, err := transparency.ReadChain(strings.Split(body, "\n")[3:]); err != nil || *read != *chain {
+		t.Errorf("read as %+v, %v", read, err)
+	}
+	line := strings.TrimSuffix(chain.Line(), "\n")
+	for _, bad := range [][]string{{line, line}, {line + " "}, {strings.Replace(line, " 17 ", " 017 ", 1)}, {strings.ToUpper(line[:5]) + line[5:], "chain x"}, {line[:len(line)-1]}} {
+		if read, err := transparency.ReadChain(bad); err == nil {
+			t.Errorf("%q is read as %+v", bad, read)
+		}
+	}
+	if read, err := transparency.ReadChain([]string{"another extension", ""}); read != nil || err != nil {
+		t.Errorf("%+v, %v", read, err)
+	}
+}
+
 // TestConflicts: a witness that has cosigned something else of the log ends the signing for as long as it is heeded.
 func TestConflicts(t *testing.T) {
 	given := decidertest.Given[transparency.Command, transparency.State]

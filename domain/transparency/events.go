@@ -1,6 +1,8 @@
 package transparency
 
 import (
+	"encoding/json"
+
 	"reckon/domain/decider"
 	"reckon/domain/event"
 )
@@ -15,9 +17,18 @@ type Signed struct {
 	Root      string    `json:"root" doc:"Root of the tree (RFC 6962), base64"`
 	Roots     []string  `json:"roots" doc:"Roots of its complete subtrees, base64, the largest first: one for each binary digit 1 of the size. The tree is continued from them"`
 	Last      LeafPlace `json:"last" doc:"The event of the last leaf"`
+	Chain     *Chain    `json:"chain,omitempty" doc:"The event log's hash chain at the event of the last leaf, which the signature covers; absent: the log was on a server, which shows no hash chain, or an older release signed"`
 	KID       string    `json:"kid" doc:"Id of the key that signed"`
 	PublicKey string    `json:"public_key" doc:"The key's public half, base64url without padding (RFC 8037)"`
-	Signature string    `json:"signature" doc:"Ed25519 over origin, size and root, a line each, base64 (C2SP tlog-checkpoint)"`
+	Signature string    `json:"signature" doc:"Ed25519 over origin, size, root and chain, a line each, base64 (C2SP tlog-checkpoint)"`
+}
+
+// Chain is the hash chain of a node's log at an event: whoever keeps it knows all events up to there. It follows from the log alone, so
+// that every process that signs a tree signs the same.
+type Chain struct {
+	Log      string `json:"log" format:"uuid" doc:"Id of the log: the id of its first record. A copy made by a migration has another, and other positions and links"`
+	Position uint64 `json:"position" unit:"position" doc:"Position of the event"`
+	Link     string `json:"link" format:"sha256" doc:"Link of the hash chain there (docs/log-format.md)"`
 }
 
 // LeafPlace names the event of a leaf. It is no position, because a copy of a log has others.
@@ -66,10 +77,12 @@ func Model() decider.Model[Command, State] {
 	return decider.Model[Command, State]{Decider: Decider, Shown: shown, Types: []decider.Type[Command, State]{
 		decider.On(Signed{
 			Origin: "example.org/transparency", Size: 1, Root: root, Roots: []string{root}, Last: LeafPlace{Stream: "run-1001", Revision: 1},
-			KID: "1IG2tMH7J2wbJZnOf8LJzQitKf7LMvoAElsuDMVM54Y", PublicKey: "A6EHv_POEL4dcN0Y50vAmWfk1jCbpQ1fHdyGZBJVMbg", Signature: "LU6z…",
+			Chain: &Chain{Log: "0198a1b2-0000-7000-8000-0000000010c0", Position: 17, Link: "3d0a62f999375c96e670d9d3cbdfb8e4ab470c5b1326d04131ece4d644362cb8"},
+			KID:   "1IG2tMH7J2wbJZnOf8LJzQitKf7LMvoAElsuDMVM54Y", PublicKey: "A6EHv_POEL4dcN0Y50vAmWfk1jCbpQ1fHdyGZBJVMbg", Signature: "LU6z…",
 		},
 			func(Signed) event.Address { return here },
-			func(e Signed, _ State, _ event.Metadata) Command { return signed{e} }),
+			func(e Signed, _ State, _ event.Metadata) Command { return signed{e} },
+			event.Upcast(withoutChain)),
 		decider.On(Cosigned{Size: 1, Root: root, Cosignatures: []string{"— witness.example/w1 jWbPPwAAAABkGFDL…"}},
 			func(Cosigned) event.Address { return here },
 			func(e Cosigned, _ State, _ event.Metadata) Command { return Cosign(e) }),
@@ -78,6 +91,9 @@ func Model() decider.Model[Command, State] {
 			func(e Conflicted, _ State, _ event.Metadata) Command { return Contradict{e} }),
 	}}
 }
+
+// withoutChain reads version 1, whose checkpoints do not commit to the event log.
+func withoutChain(v1 json.RawMessage) (json.RawMessage, error) { return v1, nil }
 
 // shown is what people are shown of a state.
 func shown(s State) any {

@@ -6,7 +6,9 @@ import (
 	"encoding/base64"
 	"encoding/binary"
 	"encoding/hex"
+	"errors"
 	"fmt"
+	"regexp"
 	"strconv"
 	"strings"
 	"unicode"
@@ -29,9 +31,61 @@ func CheckOrigin(origin string) error {
 	return nil
 }
 
-// Body is the signed part of a checkpoint (C2SP tlog-checkpoint): origin, size, root.
+// Body is what a checkpoint says of the tree (C2SP tlog-checkpoint): origin, size, root.
 func Body(origin string, size int64, root Hash) string {
 	return fmt.Sprintf("%s\n%d\n%s\n", origin, size, root)
+}
+
+// chainWord begins the extension line of a checkpoint that commits to the event log.
+const chainWord = "chain"
+
+// Line is the extension line of a checkpoint (C2SP tlog-checkpoint) with its line feed; empty of nil.
+func (c *Chain) Line() string {
+	if c == nil {
+		return ""
+	}
+	return fmt.Sprintf("%s %s %d %s\n", chainWord, c.Log, c.Position, c.Link)
+}
+
+var (
+	chainText  = regexp.MustCompile(`^chain ([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}) ([1-9][0-9]{0,15}) ([0-9a-f]{64})$`)
+	errNoChain = errors.New("the checkpoint's line of the event log's chain is none: chain, the log's id, a position and a link (docs/transparency.md)")
+)
+
+// ReadChain reads the chain among the extension lines of a checkpoint; nil without one. Other lines are others'.
+func ReadChain(lines []string) (c *Chain, err error) {
+	for _, line := range lines {
+		if !strings.HasPrefix(line, chainWord+" ") {
+			continue
+		}
+		found := chainText.FindStringSubmatch(line)
+		if found == nil || c != nil {
+			return nil, errNoChain
+		}
+		position, err := strconv.ParseUint(found[2], 10, 64)
+		if err != nil {
+			return nil, errNoChain
+		}
+		c = &Chain{Log: found[1], Position: position, Link: found[3]}
+	}
+	return c, nil
+}
+
+// Continues tells whether a log may have grown from an older chain to this one. Without more leaves they are the same. With more, the chain of
+// the same log is longer; the log may have been migrated to another one, or to a server without a chain, which are not comparable.
+func (c *Chain) Continues(older *Chain, grown bool) bool {
+	if !grown {
+		return c.Line() == older.Line()
+	}
+	return c.LogID() != older.LogID() || c == nil || c.Position > older.Position
+}
+
+// LogID is the id of the log; empty of nil.
+func (c *Chain) LogID() string {
+	if c == nil {
+		return ""
+	}
+	return c.Log
 }
 
 // keyHash is the id of a key by C2SP signed-note.

@@ -66,7 +66,9 @@ type Chain struct {
 
 func (e *Event) linked() *eventlog.Linked {
 	c := e.Chain
-	return &eventlog.Linked{Record: e.Record, Link: c.Link, PayloadHash: c.PayloadHash, Salt: c.Salt, MetadataBytes: c.MetadataBytes, DataBytes: c.DataBytes, LastOfAppend: c.LastOfAppend}
+	record := e.Record
+	record.Link = c.Link
+	return &eventlog.Linked{Record: record, PayloadHash: c.PayloadHash, Salt: c.Salt, MetadataBytes: c.MetadataBytes, DataBytes: c.DataBytes, LastOfAppend: c.LastOfAppend}
 }
 
 func eventOf(l *eventlog.Linked) Event {

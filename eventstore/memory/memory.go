@@ -16,6 +16,7 @@ import (
 
 	"reckon/commands"
 	"reckon/domain/event"
+	"reckon/domain/transparency"
 	"reckon/eventstore"
 )
 
@@ -167,6 +168,11 @@ func (s *Store) Event(_ context.Context, stream string, revision event.Revision)
 		return event.Recorded{}, fmt.Errorf("stream %s has no event %d", stream, revision)
 	}
 	return s.codec.Decode(s.all[places[revision]])
+}
+
+// Chain is that of no event: nothing is chained in memory.
+func (s *Store) Chain(context.Context, string, event.Revision) (*transparency.Chain, error) {
+	return nil, nil
 }
 
 // ReadAll yields what the log holds after a position, up to its present end.

@@ -1,6 +1,7 @@
 package node
 
 import (
+	"encoding/hex"
 	"math"
 	"strconv"
 	"strings"
@@ -101,6 +102,9 @@ func readFromWire(o *streams.ReadReq_Options) (*readRequest, error) {
 	}
 	return r, r.setSource(o)
 }
+
+// alone reports whether one event of a stream is asked for.
+func (r *readRequest) alone() bool { return r.count == 1 && r.stream != "" }
 
 // setSource sets the stream ("" for $all) and the start of the read.
 func (r *readRequest) setSource(o *streams.ReadReq_Options) error {
@@ -283,6 +287,9 @@ func (o *reply) sendOne(record *eventlog.Record) error {
 	}
 	if e.event != nil {
 		message.Event = recordToWire(e.event, o.request.idAsText)
+		if o.request.alone() && e.event.Link != ([32]byte{}) {
+			message.Event.Metadata[chainKey] = o.log.ID().String() + " " + hex.EncodeToString(e.event.Link[:])
+		}
 		size += len(e.event.Data) + len(e.event.Metadata)
 	}
 	if size > queuedBytes { // beyond what is reserved for answers in any case

@@ -17,6 +17,7 @@ const (
 	typeKey         = "type"
 	contentTypeKey  = "content-type"
 	createdKey      = "created"
+	chainKey        = "reckon-chain" // the log's id and the event's link of the hash chain, of an event that was asked for alone
 	contentJSON     = "application/json"
 	contentBinary   = "application/octet-stream"
 	maxUUIDTextSize = 64

@@ -126,10 +126,38 @@ func (l Log) checkWitnesses() error {
 	return nil
 }
 
-// checkpoint is the size and the root of a tree.
+// checkpoint is the size and the root of a tree, and the event log at its last leaf.
 type checkpoint struct {
-	size int64
-	root hash
+	size  int64
+	root  hash
+	chain chain
+}
+
+// chain is the hash chain of the event log at an event, which an extension line of a checkpoint commits to; the zero one is none.
+type chain struct {
+	log      string
+	position int64
+	link     string
+}
+
+var chainText = regexp.MustCompile(`^chain ([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}) ([1-9][0-9]{0,15}) ([0-9a-f]{64})$`)
+
+// readChain reads the chain among the extension lines of a checkpoint; other lines are others' (C2SP tlog-checkpoint).
+func readChain(lines []string) (c chain, err error) {
+	for _, line := range lines {
+		if !strings.HasPrefix(line, "chain ") {
+			continue
+		}
+		found := chainText.FindStringSubmatch(line)
+		if found == nil || c.log != "" {
+			return c, refuse("the checkpoint has no one line of the event log's chain")
+		}
+		c.log, c.link = found[1], found[3]
+		if c.position, err = strconv.ParseInt(found[2], 10, 64); err != nil {
+			return c, err
+		}
+	}
+	return c, nil
 }
 
 var errNoNote = refuse("it is not a signed note")
@@ -140,6 +168,12 @@ func readNote(raw []byte) (string, error) {
 		return "", errNoNote
 	}
 	return string(raw), nil
+}
+
+// continues tells whether a log may have grown from another chain to this one, by more leaves or by none. Chains of two logs, of which the
+// one is a copy, and checkpoints without one say nothing of each other.
+func (c chain) continues(older chain, grown bool) bool {
+	return c.log == "" || c.log != older.log || grown && c.position > older.position || !grown && c == older
 }
 
 // open returns the checkpoint of a note that the log and every witness have signed.
@@ -169,7 +203,11 @@ func (l Log) open(note string) (c checkpoint, err error) {
 		return c, bad
 	}
 	size, err := strconv.ParseInt(parts[0], 10, 64)
-	return checkpoint{size, hash(root)}, err
+	if err != nil {
+		return c, err
+	}
+	committed, err := readChain(parts[2:])
+	return checkpoint{size, hash(root), committed}, err
 }
 
 func (l Log) checkSignatures(body string, lines []string) error {

@@ -203,6 +203,9 @@ func verifyGrown(older, newer string, log Log, tile func(path string) ([]byte, e
 	if rootOf(hashes[:from.size]) != from.root {
 		return refuse("these are two histories: the one tree does not begin with the other. Keep both checkpoints")
 	}
+	if !to.chain.continues(from.chain, to.size > from.size) {
+		return refuse("these are two histories: the event log of the one does not begin with that of the other. Keep both checkpoints")
+	}
 	report.Kind = "growth"
 	report.add("origin", log.origin)
 	report.add("older.size", from.size)

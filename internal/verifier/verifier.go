@@ -28,6 +28,11 @@ func (r *Report) addCheckpoint(prefix string, log Log, c checkpoint) {
 	r.add(prefix+"size", c.size)
 	r.add(prefix+"root", base64.StdEncoding.EncodeToString(c.root[:]))
 	r.add(prefix+"witnesses", len(log.witnesses))
+	if c.chain.log != "" {
+		r.add(prefix+"chain.log", c.chain.log)
+		r.add(prefix+"chain.position", c.chain.position)
+		r.add(prefix+"chain.link", c.chain.link)
+	}
 }
 
 // leaveOut notes the members of a document that are not vouched for; of a certificate's export and checker one by one.

@@ -23,6 +23,7 @@ import (
 	"golang.org/x/mod/sumdb/tlog"
 	"golang.org/x/sys/unix"
 
+	"reckon/domain/transparency"
 	"reckon/internal/private"
 )
 
@@ -211,13 +212,13 @@ func (s *Server) own(name string, content []byte) (*note.Note, error) {
 type added struct {
 	older      int64
 	proof      tlog.TreeProof
-	tree       tlog.Tree
+	body       body
 	checkpoint *note.Note
 }
 
 // Add cosigns the checkpoint of a request of add-checkpoint, and returns the signature line. What it cosigned is durable then.
-func (s *Server) Add(body string) (line string, err error) {
-	asked, err := s.read(body)
+func (s *Server) Add(request string) (line string, err error) {
+	asked, err := s.read(request)
 	if err != nil {
 		return "", err
 	}
@@ -228,12 +229,15 @@ func (s *Server) Add(body string) (line string, err error) {
 	if err != nil {
 		return "", err
 	}
-	if asked.older != last.N {
-		return "", &behindError{last.N}
+	if asked.older != last.tree.N {
+		return "", &behindError{last.tree.N}
 	}
 	if err := continues(asked, last); err != nil {
-		s.logger.Error("a log contradicts what was cosigned of it", "origin", origin, "cosigned", last, "asked", asked.tree, "error", err)
+		s.logger.Error("a log contradicts what was cosigned of it", "origin", origin, "cosigned", last, "asked", asked.body, "error", err)
 		return "", err
+	}
+	if before, now := last.chain.LogID(), asked.body.chain.LogID(); before != "" && now != before {
+		s.logger.Warn("the checkpoints of a log commit to another event log than before, or to none: ask its operator for the migration", "origin", origin, "before", before, "now", now, "leaves", asked.body.tree.N)
 	}
 	signed, err := note.Sign(&note.Note{Text: asked.checkpoint.Text, Sigs: asked.checkpoint.Sigs}, s.signer)
 	if err != nil {
@@ -266,26 +270,28 @@ func (s *Server) list(origin string) error {
 	return nil
 }
 
-// continues checks that the asked tree is that of the last checkpoint with more leaves.
-func continues(asked added, last tlog.Tree) error {
-	empty := tlog.Hash(sha256.Sum256(nil))
+// continues checks that the asked tree is that of the last checkpoint with more leaves, and that its event log may be that of the last one.
+func continues(asked added, last body) error {
+	empty, tree := tlog.Hash(sha256.Sum256(nil)), asked.body.tree
 	switch {
-	case asked.tree.N == 0 && asked.tree.Hash != empty:
+	case tree.N == 0 && tree.Hash != empty:
 		return refused(http.StatusUnprocessableEntity, "the root of no leaves is another")
-	case last.N == 0 && len(asked.proof) > 0:
+	case last.tree.N == 0 && len(asked.proof) > 0:
 		return refused(http.StatusUnprocessableEntity, "there is nothing to prove from size 0")
-	case last.N == 0:
+	case last.tree.N == 0:
 		return nil
-	case tlog.CheckTree(asked.proof, asked.tree.N, asked.tree.Hash, last.N, last.Hash) != nil:
-		return refused(http.StatusUnprocessableEntity, "the tree of %d leaves does not continue that of %d", asked.tree.N, last.N)
+	case tlog.CheckTree(asked.proof, tree.N, tree.Hash, last.tree.N, last.tree.Hash) != nil:
+		return refused(http.StatusUnprocessableEntity, "the tree of %d leaves does not continue that of %d", tree.N, last.tree.N)
+	case !asked.body.chain.Continues(last.chain, tree.N > last.tree.N):
+		return refused(http.StatusUnprocessableEntity, "the event log at %d leaves does not continue that at %d", tree.N, last.tree.N)
 	}
 	return nil
 }
 
 // read reads a request, and verifies the signature of the log.
-func (s *Server) read(body string) (added, error) {
+func (s *Server) read(request string) (added, error) {
 	bad := func(why string) (added, error) { return added{}, refused(http.StatusBadRequest, "%s", why) }
-	head, signed, ok := strings.Cut(body, "\n\n")
+	head, signed, ok := strings.Cut(request, "\n\n")
 	lines := strings.Split(head, "\n")
 	digits, isOld := strings.CutPrefix(lines[0], "old ")
 	older, err := parseSize(digits)
@@ -313,30 +319,37 @@ func (s *Server) read(body string) (added, error) {
 	case err != nil:
 		return bad("the checkpoint is no signed note")
 	}
-	if asked.tree, err = parseBody(asked.checkpoint.Text); err != nil {
+	if asked.body, err = parseBody(asked.checkpoint.Text); err != nil {
 		return bad(err.Error())
 	}
-	if asked.older > asked.tree.N {
+	if asked.older > asked.body.tree.N {
 		return bad("the old size is larger than that of the checkpoint")
 	}
 	return asked, nil
 }
 
-// parseBody reads the tree of a checkpoint (C2SP tlog-checkpoint).
-func parseBody(text string) (tlog.Tree, error) {
+// body is what a checkpoint says of the tree and of the event log; chain is nil of a checkpoint that says nothing of it.
+type body struct {
+	tree  tlog.Tree
+	chain *transparency.Chain
+}
+
+// parseBody reads the body of a checkpoint (C2SP tlog-checkpoint).
+func parseBody(text string) (body, error) {
 	lines := strings.Split(text, "\n")
 	if len(lines) < 4 {
-		return tlog.Tree{}, errors.New("the checkpoint must have an origin, a size and a root")
+		return body{}, errors.New("the checkpoint must have an origin, a size and a root")
 	}
 	size, err := parseSize(lines[1])
 	if err != nil {
-		return tlog.Tree{}, errors.New("the size of the checkpoint is none")
+		return body{}, errors.New("the size of the checkpoint is none")
 	}
 	root, err := parseHash(lines[2])
 	if err != nil {
-		return tlog.Tree{}, errors.New("the root of the checkpoint is no hash")
+		return body{}, errors.New("the root of the checkpoint is no hash")
 	}
-	return tlog.Tree{N: size, Hash: root}, nil
+	chain, err := transparency.ReadChain(lines[3:])
+	return body{tlog.Tree{N: size, Hash: root}, chain}, err
 }
 
 var errNoSize = errors.New("no size in decimal digits without leading zeros")
@@ -357,20 +370,20 @@ func parseHash(text string) (tlog.Hash, error) {
 	return tlog.Hash(decoded), nil
 }
 
-// last is the tree that was cosigned last of a log; the zero one before the first. Errors: *ForgottenError.
-func (s *Server) last(origin string) (tlog.Tree, error) {
+// last is what was cosigned last of a log; the zero one before the first. Errors: *ForgottenError.
+func (s *Server) last(origin string) (body, error) {
 	content, err := os.ReadFile(filepath.Join(s.folder, fileOf(origin)))
 	switch {
 	case errors.Is(err, fs.ErrNotExist) && s.cosigned[origin]:
-		return tlog.Tree{}, &ForgottenError{origin, errors.New("is gone")}
+		return body{}, &ForgottenError{origin, errors.New("is gone")}
 	case errors.Is(err, fs.ErrNotExist):
-		return tlog.Tree{}, nil
+		return body{}, nil
 	case err != nil:
-		return tlog.Tree{}, err
+		return body{}, err
 	}
 	kept, err := s.own(fileOf(origin), content)
 	if err != nil {
-		return tlog.Tree{}, &ForgottenError{origin, fmt.Errorf("is not as it wrote it (%w)", err)}
+		return body{}, &ForgottenError{origin, fmt.Errorf("is not as it wrote it (%w)", err)}
 	}
 	return parseBody(kept.Text)
 }

@@ -14,6 +14,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -38,6 +39,7 @@ func now() time.Time { return time.Unix(1_790_000_000, 0) }
 type history struct {
 	state  transparency.State
 	stored []tlog.Hash
+	chain  *transparency.Chain // of the next checkpoint
 }
 
 func (h *history) ReadHashes(indexes []int64) ([]tlog.Hash, error) {
@@ -61,7 +63,7 @@ func (h *history) prove(_ context.Context, older, size int64, _ string) (tlog.Tr
 // grow signs a checkpoint with more leaves. salt makes them others than those of another history.
 func (h *history) grow(t rapid.TB, leaves int, salt string) transparency.Signed {
 	t.Helper()
-	command := transparency.Sign{Origin: origin, After: h.state.Last.Last, Public: logKey.Public().(ed25519.PublicKey)}
+	command := transparency.Sign{Origin: origin, After: h.state.Last.Last, Public: logKey.Public().(ed25519.PublicKey), Chain: h.chain}
 	for range leaves {
 		n := h.state.Tree.Size + int64(len(command.Entries))
 		entry := sha256.Sum256(fmt.Append(nil, salt, n))
@@ -73,7 +75,7 @@ func (h *history) grow(t rapid.TB, leaves int, salt string) transparency.Signed 
 		command.Last = transparency.LeafPlace{Stream: fmt.Sprint("run-", n)}
 	}
 	tree := h.state.Extended(command.Entries)
-	command.Signature = ed25519.Sign(logKey, []byte(transparency.Body(origin, tree.Size, tree.Root())))
+	command.Signature = ed25519.Sign(logKey, []byte(transparency.Body(origin, tree.Size, tree.Root())+h.chain.Line()))
 	events, err := transparency.Decider.Decide(command, h.state)
 	if err != nil {
 		t.Fatal(err)
@@ -275,6 +277,77 @@ func TestStatuses(t *testing.T) {
 	}
 }
 
+// TestTheEventLogGoesOn: a checkpoint commits to the event log. One whose log has the id of that of the checkpoint before and is no longer, or
+// that says another log of the same tree, is not cosigned, though its tree continues; one of a migrated log is, and the witness warns of it.
+func TestTheEventLogGoesOn(t *testing.T) {
+	at := func(log string, position uint64, digit string) *transparency.Chain {
+		return &transparency.Chain{Log: log + "f0e3f52-0c1d-4d2b-9a57-8e41630bd117", Position: position, Link: strings.Repeat(digit, 64)}
+	}
+	for what, c := range map[string]struct {
+		first, second *transparency.Chain
+		grown         int
+		status        int
+	}{
+		"a log that goes on":                {at("6", 10, "a"), at("6", 12, "b"), 2, http.StatusOK},
+		"the first that commits":            {nil, at("6", 12, "b"), 2, http.StatusOK},
+		"a copy with positions of its own":  {at("6", 10, "a"), at("7", 3, "b"), 2, http.StatusOK},
+		"the same once more":                {at("6", 10, "a"), at("6", 10, "a"), 0, http.StatusOK},
+		"another log at the same tree":      {at("6", 10, "a"), at("6", 10, "b"), 0, http.StatusUnprocessableEntity},
+		"another position at the same tree": {at("6", 10, "a"), at("6", 11, "a"), 0, http.StatusUnprocessableEntity},
+		"a shorter log":                     {at("6", 10, "a"), at("6", 9, "b"), 2, http.StatusUnprocessableEntity},
+		"as long a log with more leaves":    {at("6", 10, "a"), at("6", 10, "a"), 2, http.StatusUnprocessableEntity},
+		"a copy at the same tree":           {at("6", 10, "a"), at("7", 11, "b"), 0, http.StatusUnprocessableEntity},
+		"a server without a chain":          {at("6", 10, "a"), nil, 2, http.StatusOK},
+		"none any more at the same tree":    {at("6", 10, "a"), nil, 0, http.StatusUnprocessableEntity},
+		"one at a tree without one":         {nil, at("6", 10, "a"), 0, http.StatusUnprocessableEntity},
+	} {
+		t.Run(what, func(t *testing.T) {
+			var said strings.Builder
+			s, err := witness.Open(t.TempDir(), name, []string{logVerifier()}, now, slog.New(slog.NewTextHandler(&said, nil)))
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer func() { _ = s.Close() }()
+			add := func(h *history, older int64) int {
+				proof, err := h.prove(t.Context(), older, h.state.Tree.Size, "")
+				if err != nil {
+					t.Fatal(err)
+				}
+				text := fmt.Sprintf("old %d\n", older)
+				for _, hash := range proof {
+					text += hash.String() + "\n"
+				}
+				note, err := h.state.Last.Note(nil)
+				if err != nil {
+					t.Fatal(err)
+				}
+				w := httptest.NewRecorder()
+				s.ServeHTTP(w, httptest.NewRequest(http.MethodPost, "/add-checkpoint", strings.NewReader(text+"\n"+note)))
+				return w.Code
+			}
+			h := history{chain: c.first}
+			h.grow(t, 3, "")
+			if status := add(&h, 0); status != http.StatusOK {
+				t.Fatalf("the first: %d", status)
+			}
+			other := history{state: h.state, stored: slices.Clone(h.stored), chain: c.second}
+			if c.grown == 0 {
+				other = history{chain: c.second}
+				other.grow(t, 3, "")
+			} else {
+				other.grow(t, c.grown, "")
+			}
+			if status := add(&other, 3); status != c.status {
+				t.Errorf("%d, want %d", status, c.status)
+			}
+			moved := c.first != nil && (c.second == nil || c.second.Log != c.first.Log) && c.status == http.StatusOK
+			if warned := strings.Contains(said.String(), "commit to another event log than before"); warned != moved {
+				t.Errorf("warned: %t, want %t: %s", warned, moved, said.String())
+			}
+		})
+	}
+}
+
 // TestNoTwoHistoriesAreCosigned: of two histories of a log, shown in any order, with any proof, and with the witness started again at any
 // time, all that is cosigned is one history.
 func TestNoTwoHistoriesAreCosigned(t *testing.T) {
@@ -291,7 +364,7 @@ func TestNoTwoHistoriesAreCosigned(t *testing.T) {
 		if n := rapid.IntRange(0, 9).Draw(t, "common"); n > 0 {
 			common.grow(t, n, "")
 		}
-		histories := []*history{{common.state, append([]tlog.Hash{}, common.stored...)}, {common.state, append([]tlog.Hash{}, common.stored...)}}
+		histories := []*history{{state: common.state, stored: append([]tlog.Hash{}, common.stored...)}, {state: common.state, stored: append([]tlog.Hash{}, common.stored...)}}
 		cosigned := -1 // which history, once one beyond the common part was
 		size := int64(0)
 		for range rapid.IntRange(1, 25).Draw(t, "steps") {

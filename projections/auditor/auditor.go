@@ -55,7 +55,7 @@ type Report struct {
 	Position uint64 `json:"position"` // of the newest event that was judged
 	Link     string `json:"link,omitempty"`
 	Chained  bool   `json:"chained"`  // the hash chain was checked
-	Anchored bool   `json:"anchored"` // an anchor was compared
+	Anchored bool   `json:"anchored"` // an anchor was compared, or a kept checkpoint that is one
 	// ReadModels: there were some to compare; Tables: they were compared.
 	ReadModels bool `json:"read_models"`
 	Tables     bool `json:"tables"`
@@ -167,7 +167,8 @@ func Run(ctx context.Context, c Config) (report Report, err error) {
 	}
 	judged, counts := auditor.End()
 	findings := append([]audit.Finding{}, slices.Concat(judged, late, end.Findings)...) // never nil: JSON lists none
-	if end.Chained && !end.Anchored {
+	anchored := end.Anchored || auditor.Transparency().Anchored > 0
+	if end.Chained && !anchored {
 		findings = append(findings, audit.Complete(audit.CheckChain, audit.KindNoAnchor, audit.Finding{Revision: -1}, "an anchor that is kept elsewhere", "none"))
 	}
 	if end.Chained && events > 0 && begins != eventlog.IdentityType {
@@ -212,7 +213,7 @@ func Run(ctx context.Context, c Config) (report Report, err error) {
 		findings, reverified = append(findings, again.findings...), again.asked
 	}
 	audit.Sort(findings)
-	return Report{Reverified: reverified, Tables: tablesCompared, ReadModels: compared != nil, Rechecked: len(certified), LogID: logID, Position: counts.Position, Link: end.Link, Chained: end.Chained, Anchored: end.Anchored,
+	return Report{Reverified: reverified, Tables: tablesCompared, ReadModels: compared != nil, Rechecked: len(certified), LogID: logID, Position: counts.Position, Link: end.Link, Chained: end.Chained, Anchored: anchored,
 		Counts: counts, Content: auditor.Content(), Transparency: auditor.Transparency(), Findings: findings, Elapsed: time.Since(begun)}, nil
 }
 

@@ -86,9 +86,10 @@ func (x Export) visitAll(ctx context.Context, reader *export.Reader, anchors *ev
 			return err
 		}
 		anchors.Reached(e.Position, reader.Link())
+		link := reader.Link() // zero of a server's
 		if err := visit(audit.Stored{
 			ID: e.ID.String(), Stream: e.Stream, Revision: event.Revision(e.Revision), Position: event.Position{Commit: e.Position, Prepare: e.Position}, //nolint:gosec // revisions are below 2^63, but for a tombstone's
-			Name: e.Type, Data: e.Data, Metadata: e.Metadata, Removed: e.Redacted, Created: e.Created(),
+			Name: e.Type, Data: e.Data, Metadata: e.Metadata, Removed: e.Redacted, Created: e.Created(), Link: link,
 		}); err != nil {
 			return err
 		}

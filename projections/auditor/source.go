@@ -43,7 +43,7 @@ func (f Folder) Read(ctx context.Context, visit func(audit.Stored) error) (End, 
 	report, err := eventlog.ReadFolder(ctx, f.Dir, f.Anchors, func(r *eventlog.Record) error {
 		return visit(audit.Stored{
 			ID: r.ID.String(), Stream: r.Stream, Revision: event.Revision(r.Revision), Position: event.Position{Commit: r.Position, Prepare: r.Position}, //nolint:gosec // revisions are below 2^63
-			Name: r.Type, Data: append([]byte(nil), r.Data...), Metadata: append([]byte(nil), r.Metadata...), Removed: r.Redacted, Created: eventlog.TimeOf(r.CreatedTicks),
+			Name: r.Type, Data: append([]byte(nil), r.Data...), Metadata: append([]byte(nil), r.Metadata...), Removed: r.Redacted, Created: eventlog.TimeOf(r.CreatedTicks), Link: r.Link,
 		})
 	})
 	end := End{Position: report.Records, Link: report.Chain, Chained: true, Anchored: len(f.Anchors) > 0}

@@ -12,6 +12,7 @@ import (
 	"github.com/google/uuid"
 
 	"reckon/domain/audit"
+	"reckon/domain/audit/audittest"
 	"reckon/eventstore/node/eventlog"
 )
 
@@ -39,17 +40,13 @@ type disk struct {
 	links  [][32]byte // of position 0, 1, …
 }
 
-func link(previous [32]byte, header []byte) [32]byte {
-	return sha256.Sum256(append(previous[:], header...))
-}
-
 // write makes the files of a log. head is the position that HEAD names.
 func write(dir string, id uuid.UUID, all []audit.Stored) (*disk, error) {
 	d := &disk{dir: dir, id: id}
 	if err := os.MkdirAll(filepath.Join(dir, "segments"), 0o700); err != nil {
 		return nil, err
 	}
-	d.links = [][32]byte{sha256.Sum256(append([]byte("reckon event log 1\n"), id[:]...))}
+	d.links = [][32]byte{audittest.Genesis(id)}
 	for base := 0; base == 0 || base < len(all); base += recordsPerSegment {
 		name := filepath.Join("segments", fmt.Sprintf("%020d.seg", base))
 		content := d.segment(name, base, all[base:min(len(all), base+recordsPerSegment)])
@@ -96,30 +93,10 @@ func setChecksum(segment []byte, at frame) {
 	binary.BigEndian.PutUint32(segment[at.offset+16:], sum)
 }
 
-// stampOf is when a record was written, in 100-ns ticks since 1970; the first ones of a log, which no command wrote, come before the others.
-func stampOf(position uint64, e audit.Stored) uint64 {
-	if e.Created.IsZero() {
-		return 17_000_000_000_000_000 + position
-	}
-	return uint64(e.Created.UnixNano() / 100) //nolint:gosec // after 1970
-}
-
 func (d *disk) record(position uint64, e audit.Stored) []byte {
-	salt := sha256.Sum256(fmt.Appendf(nil, "salt %d", position))
-	payload := append(append(salt[:16:16], e.Metadata...), e.Data...)
-	hash, id := sha256.Sum256(payload), uuid.MustParse(e.ID)
-	b := binary.BigEndian.AppendUint64([]byte{2}, position)
-	b = binary.BigEndian.AppendUint64(b, uint64(e.Revision))
-	b = binary.BigEndian.AppendUint64(b, stampOf(position, e))
-	b = append(append(b, id[:]...), 3)
-	b = binary.BigEndian.AppendUint16(b, uint16(len(e.Stream)))
-	for _, n := range []int{len(e.Name), len(e.Metadata), len(e.Data)} {
-		b = binary.BigEndian.AppendUint32(b, uint32(n))
-	}
-	b = append(append(append(b, hash[:]...), e.Stream...), e.Name...)
-	d.links = append(d.links, link(d.links[len(d.links)-1], b))
-	b = append(b, d.links[len(d.links)-1][:]...)
-	return append(append(b, 1), payload...)
+	record, link := audittest.Record(position, d.links[len(d.links)-1], e)
+	d.links = append(d.links, link)
+	return record
 }
 
 // anchors are what `reckon node verify` would have printed at every n-th position and at the end.

@@ -64,7 +64,7 @@ func reverified(t *testing.T, ctx context.Context, l *audittest.Log, ask auditor
 	t.Helper()
 	folder := t.TempDir()
 	i := &installation{folder: folder, log: l}
-	disk := i.write(t, filepath.Join(folder, "log"), storedOf(t, l))
+	disk := i.write(t, filepath.Join(folder, "log"), l.Stored(t))
 	kept, err := blobs.OpenFolder(filepath.Join(folder, "blobs"))
 	must(t, err)
 	for _, content := range l.Blobs {

@@ -51,12 +51,12 @@ type installation struct {
 	keys   map[string]ed25519.PublicKey
 }
 
-var logID = uuid.MustParse("6f0e3f52-0c1d-4d2b-9a57-8e41630bd117")
+var logID = uuid.MustParse(audittest.LogID)
 
 func newInstallation(t testing.TB) *installation {
 	t.Helper()
 	i := &installation{folder: t.TempDir(), log: audittest.True(), keys: map[string]ed25519.PublicKey{}}
-	i.stored = storedOf(t, i.log)
+	i.stored = i.log.Stored(t)
 	i.disk = i.write(t, filepath.Join(i.folder, "log"), i.stored)
 	file := filepath.Join(i.folder, "true"+exportSuffix)
 	exportTo(t, i.disk.dir, file)
@@ -78,13 +78,6 @@ func newInstallation(t testing.TB) *installation {
 	}
 	i.project(t, kept)
 	return i
-}
-
-// storedOf is a log whose first event's id is the log's.
-func storedOf(t testing.TB, l *audittest.Log) []audit.Stored {
-	stored := l.Stored(t)
-	stored[0].ID = logID.String()
-	return stored
 }
 
 func must(t testing.TB, err error) {
@@ -497,7 +490,7 @@ func (x *tamperer) replaceKey() tampering {
 	kinds, outside := []audit.Kind{audit.KindKey}, map[string]ed25519.PublicKey(nil)
 	what := "alone"
 	if x.random.IntN(2) == 0 {
-		all = storedOf(x.t, audittest.TrueSealedWith(fmt.Sprint("another key ", x.random.IntN(1<<30))))
+		all = audittest.TrueSealedWith(fmt.Sprint("another key ", x.random.IntN(1<<30))).Stored(x.t)
 		kinds, outside, what = []audit.Kind{audit.KindKeyOutside}, x.keys, "and all receipts"
 	} else {
 		public, _, err := ed25519.GenerateKey(chacha(x.random))

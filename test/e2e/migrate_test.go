@@ -294,6 +294,7 @@ func TestMigrate(t *testing.T) {
 		known = now
 	}
 	check("node", plain)
+	mustCommitToTheCopy(t, nodeFolder, filepath.Join(data, "blobs"), file("checkpoint"), file("checkpoint-node"))
 
 	secure := startNode(t, []string{"RECKON_NODE_ADMIN_PASSWORD=password of admin"}, "--data", filepath.Join(t.TempDir(), "secure"), "--secure", "--listen", "127.0.0.1:0")
 	target, err := url.Parse(secure)
@@ -315,6 +316,29 @@ func TestMigrate(t *testing.T) {
 	check("secure", target.String())
 	if output, err := exec.Command(binary.Reckon(t), "audit", "--data", data).CombinedOutput(); err != nil || !bytes.Contains(output, []byte("tables.of_the_copy")) || !bytes.Contains(output, []byte("\nclean:")) {
 		t.Errorf("the audit of the log that was left: %v\n%s", err, output)
+	}
+}
+
+// mustCommitToTheCopy: a checkpoint that was signed before a migration commits to the log that was left, one behind it to the copy's files, and
+// the audit of the copy accepts both and is anchored by the second.
+func mustCommitToTheCopy(t *testing.T, folder, blobs, before, behind string) {
+	t.Helper()
+	logOf := func(file string) string {
+		content, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, line, _ := strings.Cut(string(content), "\nchain ")
+		log, _, _ := strings.Cut(line, " ")
+		return log
+	}
+	if left, copied := logOf(before), logOf(behind); left == "" || copied == "" || left == copied {
+		t.Errorf("the checkpoints commit to the logs %q and %q", left, copied)
+	}
+	output, err := exec.Command(binary.Reckon(t), "audit", "--json", "--data", folder, "--blobs", blobs, "--checkpoint", before, "--checkpoint", behind).Output()
+	var answer auditAnswer
+	if failed := json.Unmarshal(output, &answer); failed != nil || err != nil || answer.Transparency.Kept != 2 || answer.Transparency.Anchored == 0 || answer.Transparency.Chained == 0 {
+		t.Errorf("the audit of the copy: %v, %v\n%s", err, failed, output)
 	}
 }
 

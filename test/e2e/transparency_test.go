@@ -154,12 +154,58 @@ func TestTransparency(t *testing.T) {
 	}
 	outside := []string{"--checkpoint", file("older"), "--checkpoint", file("newer"), "--witness-key", key, "--keys", file("keys.json")}
 	audited := server.mustBeClean(outside...).Transparency
-	if audited.Leaves != 4 || audited.Signed != 4 || audited.Kept != 2 || len(audited.Cosigned) != 1 || !audited.Cosigned[0].Verified || audited.Cosigned[0].Size != 4 {
+	if audited.Leaves != 4 || audited.Signed != 4 || audited.Kept != 2 || audited.Chained != 4 || audited.Anchored == 0 || len(audited.Cosigned) != 1 || !audited.Cosigned[0].Verified || audited.Cosigned[0].Size != 4 {
 		t.Errorf("the audit says %+v", audited)
 	}
 	answer, status := server.audit("--checkpoint", changed(t, file("newer"), "\n2\n", "\n9\n"))
 	if status != 1 || !slices.ContainsFunc(answer.Findings, func(f auditFinding) bool { return f.Kind == "checkpoint.kept_differs" }) {
 		t.Errorf("a checkpoint of more leaves than the log has: status %d, %+v", status, answer.Findings)
+	}
+	mustAnchor(t, server, file, audited.Anchored)
+	mustVerifyAccount(t, server, account, file, key)
+}
+
+// mustVerifyAccount: by an export, keys and one cosigned checkpoint a program of others finds all that the log has of an account up to there.
+func mustVerifyAccount(t *testing.T, server *Server, account *Account, file func(string) string, witness string) {
+	t.Helper()
+	exported := file("log.ndjson")
+	if output, err := exec.Command(binary.Reckon(t), "node", "export", exported, "--data", filepath.Join(server.Data, "eventstore")).CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, output)
+	}
+	run := func(export string) (string, error) {
+		program := filepath.Join("..", "..", "docs", "verify_account.py")
+		output, err := exec.Command(python.With(t, cryptography), program, export, account.ID, file("newer"), "--keys", file("keys.json"), "--log", file("log.json"), "--witness", witness).CombinedOutput()
+		return string(output), err
+	}
+	if output, err := run(exported); err != nil || !strings.Contains(output, "receipt.sealed: 2\n") || !strings.Contains(output, "account.registered: 1\n") {
+		t.Errorf("verify_account.py: %v: %s", err, output)
+	}
+	if output, err := run(changed(t, exported, `"actor":"`, `"actor":"an`)); err == nil || !strings.Contains(output, "is not the one that the checkpoint commits to") {
+		t.Errorf("verify_account.py on another actor: %v: %s", err, output)
+	}
+}
+
+// mustAnchor: a checkpoint is an anchor of all events of the log's files up to its last leaf, to the audit and to a program of others.
+func mustAnchor(t *testing.T, server *Server, file func(string) string, anchored uint64) {
+	t.Helper()
+	if output, verified := offline(t, file("newer"), "--log", file("log.json")); !verified || !strings.Contains(output, fmt.Sprintf("chain.position: %d\n", anchored)) {
+		t.Errorf("anchored up to %d: %s", anchored, output)
+	}
+	program := filepath.Join("..", "..", "docs", "verify_log.py")
+	run := func(checkpoints ...string) (string, error) {
+		output, err := exec.Command(python.With(t, cryptography), append([]string{program, filepath.Join(server.Data, "eventstore")}, checkpoints...)...).CombinedOutput()
+		return string(output), err
+	}
+	if output, err := run(file("older"), file("newer")); err != nil {
+		t.Errorf("verify_log.py: %v: %s", err, output)
+	}
+	shorter := changed(t, file("newer"), fmt.Sprintf(" %d ", anchored), fmt.Sprintf(" %d ", anchored-1))
+	if output, err := run(shorter); err == nil || !strings.Contains(output, "is not that of") {
+		t.Errorf("verify_log.py on a checkpoint of another log: %v: %s", err, output)
+	}
+	answer, status := server.audit("--checkpoint", shorter)
+	if status != 1 || !slices.ContainsFunc(answer.Findings, func(f auditFinding) bool { return f.Kind == "checkpoint.kept_differs" && f.Position == anchored-1 }) {
+		t.Errorf("the audit on a checkpoint of another log: status %d, %+v", status, answer.Findings)
 	}
 }
 

@@ -166,7 +166,7 @@ func valueSchema(of reflect.Type, tag reflect.StructTag, always bool) ordered {
 		return schema
 	case of.Kind() == reflect.Bool:
 		return ordered{typed("boolean")}
-	case of.Kind() == reflect.Int, of.Kind() == reflect.Int64:
+	case of.Kind() == reflect.Int, of.Kind() == reflect.Int64, of.Kind() == reflect.Uint64:
 		return ordered{typed("integer")}
 	case of.Kind() == reflect.String:
 		schema := ordered{typed("string")}

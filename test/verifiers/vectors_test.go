@@ -342,17 +342,25 @@ func noteVectors(add adder) {
 		notes(ofCheckpoint, name, "the log's signature of the checkpoint does not verify", forged+"\n"+byLog)
 	}
 	signedBodies := map[string][2]string{
-		"a signed body of another origin": {"other.example/log\n7\n" + std(make([]byte, 32)) + "\n", "the checkpoint is of another log"},
-		"no size":                         {origin + "\n", "the checkpoint has no size and root"},
-		"no root":                         {origin + "\n7\n", "the checkpoint has no size and root"},
-		"a negative size":                 {origin + "\n-7\n" + std(make([]byte, 32)) + "\n", "the checkpoint has no size and root"},
-		"a size with zeros before it":     {origin + "\n07\n" + std(make([]byte, 32)) + "\n", "the checkpoint has no size and root"},
-		"a size with a plus sign":         {origin + "\n+7\n" + std(make([]byte, 32)) + "\n", "the checkpoint has no size and root"},
-		"a size of 20 digits":             {origin + "\n99999999999999999999\n" + std(make([]byte, 32)) + "\n", "the checkpoint has no size and root"},
-		"a size in other digits":          {origin + "\n٧\n" + std(make([]byte, 32)) + "\n", "the checkpoint has no size and root"},
-		"a root of 31 bytes":              {origin + "\n7\n" + std(make([]byte, 31)) + "\n", "the checkpoint has no size and root"},
-		"a root without padding":          {origin + "\n7\n" + strings.TrimRight(std(make([]byte, 32)), "=") + "\n", "the checkpoint has no size and root"},
-		"an extension":                    {body + "position 12\n", "verified: checkpoint"},
+		"a signed body of another origin":     {"other.example/log\n7\n" + std(make([]byte, 32)) + "\n", "the checkpoint is of another log"},
+		"no size":                             {origin + "\n", "the checkpoint has no size and root"},
+		"no root":                             {origin + "\n7\n", "the checkpoint has no size and root"},
+		"a negative size":                     {origin + "\n-7\n" + std(make([]byte, 32)) + "\n", "the checkpoint has no size and root"},
+		"a size with zeros before it":         {origin + "\n07\n" + std(make([]byte, 32)) + "\n", "the checkpoint has no size and root"},
+		"a size with a plus sign":             {origin + "\n+7\n" + std(make([]byte, 32)) + "\n", "the checkpoint has no size and root"},
+		"a size of 20 digits":                 {origin + "\n99999999999999999999\n" + std(make([]byte, 32)) + "\n", "the checkpoint has no size and root"},
+		"a size in other digits":              {origin + "\n٧\n" + std(make([]byte, 32)) + "\n", "the checkpoint has no size and root"},
+		"a root of 31 bytes":                  {origin + "\n7\n" + std(make([]byte, 31)) + "\n", "the checkpoint has no size and root"},
+		"a root without padding":              {origin + "\n7\n" + strings.TrimRight(std(make([]byte, 32)), "=") + "\n", "the checkpoint has no size and root"},
+		"an extension":                        {body + "position 12\n", "verified: checkpoint"},
+		"an event log":                        {body + chained(12, "a"), "verified: checkpoint"},
+		"an event log and an extension":       {body + "position 12\n" + chained(12, "a"), "verified: checkpoint"},
+		"two event logs":                      {body + chained(12, "a") + chained(13, "b"), badChain},
+		"an event log without a link":         {body + "chain 6f0e3f52-0c1d-4d2b-9a57-8e41630bd117 12\n", badChain},
+		"an event log at a position in zeros": {body + chained(12, "a")[:42] + "0" + chained(12, "a")[42:], badChain},
+		"an event log at position 0":          {body + chained(0, "a"), badChain},
+		"an event log at 17 digits":           {body + chained(12345678901234567, "a"), badChain},
+		"a link in capitals":                  {body + chained(12, "A"), badChain},
 	}
 	for name, signed := range signedBodies {
 		notes(ofCheckpoint, name, signed[1], signed[0]+"\n"+signature(origin, 1, key("log"), signed[0]))
@@ -472,8 +480,34 @@ func certificateVectors(add adder) {
 	add([]string{"certificate", "--log", "log", "--inclusion", "receipt-inclusion"}, "a certificate with a receipt's proof", "the inclusion has no text findings", nil)
 }
 
+// chained is the line by which a checkpoint commits to an event log.
+func chained(position int64, digit string) string {
+	return fmt.Sprintf("chain 6f0e3f52-0c1d-4d2b-9a57-8e41630bd117 %d %s\n", position, strings.Repeat(digit, 64))
+}
+
+const badChain = "the checkpoint has no one line of the event log's chain"
+
 func growthVectors(add adder) {
 	leaves := tree{"x\n", "b\n", "c\n"}
+	for name, c := range map[string]struct{ older, newer, want string }{
+		"an event log that goes on":           {chained(12, "a"), chained(13, "b"), "verified: growth"},
+		"an event log since the newer":        {"", chained(13, "b"), "verified: growth"},
+		"a newer without an event log":        {chained(12, "a"), "", "verified: growth"},
+		"an event log that was copied":        {chained(12, "a"), strings.Replace(chained(3, "b"), "6f0e", "7f0e", 1), "verified: growth"},
+		"a shorter event log":                 {chained(12, "a"), chained(11, "b"), "these are two histories: the event log"},
+		"as long an event log, more receipts": {chained(12, "a"), chained(12, "a"), "these are two histories: the event log"},
+	} {
+		add(ofGrowth, name, c.want, func(_ testing.TB, f *files) {
+			for file, line := range map[string]string{"older": c.older, "newer": c.newer} {
+				body, _, _ := strings.Cut(string(f.content[file]), "\n\n")
+				f.content[file] = []byte(note(body + "\n" + line))
+			}
+		})
+	}
+	add([]string{"newer", "--grown", "older", "--log", "log", "--tiles", "."}, "another event log at the same tree", "these are two histories: the event log", func(_ testing.TB, f *files) {
+		body, _, _ := strings.Cut(string(f.content["newer"]), "\n\n")
+		f.content["older"], f.content["newer"] = []byte(note(body+"\n"+chained(12, "a"))), []byte(note(body+"\n"+chained(12, "b")))
+	})
 	add(ofGrowth, "another history", "these are two histories", func(_ testing.TB, f *files) { f.content["older"] = []byte(note(leaves.body())) })
 	add([]string{"older", "--grown", "newer", "--log", "log", "--tiles", "."}, "checkpoints in the other order", "the older checkpoint is the larger one", nil)
 	add(ofGrowth, "tiles of another tree", "the tiles are not those of the newer checkpoint", func(_ testing.TB, f *files) { f.content["tile/0/000.p/7"][0] ^= 1 })

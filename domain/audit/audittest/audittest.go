@@ -138,22 +138,30 @@ func (l *Log) CopyOf(e *Logged) *Logged {
 	return &other
 }
 
-// Stored is the log as a source reads it: positions and revisions as they come.
+// Stored is the log as a source without a hash chain reads it: positions and revisions as they come.
 func (l *Log) Stored(t testing.TB) []audit.Stored {
 	t.Helper()
+	all, err := l.stored()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return all
+}
+
+func (l *Log) stored() ([]audit.Stored, error) {
 	revisions := map[string]event.Revision{}
 	all := make([]audit.Stored, len(l.Events))
 	for i, e := range l.Events {
 		version, data, err := l.Catalogue.Encode(e.Event)
 		if err != nil {
-			t.Fatal(err)
+			return nil, err
 		}
 		if e.Metadata.Version == 0 {
 			e.Metadata.Version = version
 		}
 		meta, err := event.Marshal(e.Metadata)
 		if err != nil {
-			t.Fatal(err)
+			return nil, err
 		}
 		if e.Data != nil {
 			data = e.Data
@@ -165,7 +173,7 @@ func (l *Log) Stored(t testing.TB) []audit.Stored {
 		all[i] = audit.Stored{ID: e.ID, Stream: e.Stream, Revision: revisions[e.Stream], Position: event.Position{Commit: at, Prepare: at}, Name: e.Name, Data: data, Metadata: meta, Removed: e.Removed, Created: e.Created}
 		revisions[e.Stream]++
 	}
-	return all
+	return all, nil
 }
 
 var (
@@ -334,7 +342,8 @@ func True() *Log { return TrueSealedWith("the key of tests") }
 // TrueSealedWith is True with another first key, and all receipts sealed accordingly.
 func TrueSealedWith(key string) *Log {
 	l := New(key)
-	l.Events = append(l.Events, &Logged{ID: l.NewID(), Stream: "$reckon-log", Name: "$reckon-log-created", Event: runner.Beat{}, Meta: []byte{}, Data: []byte("{}")})
+	l.NewID()
+	l.Events = append(l.Events, &Logged{ID: LogID, Stream: "$reckon-log", Name: "$reckon-log-created", Event: runner.Beat{}, Meta: []byte{}, Data: []byte("{}")})
 	l.AddName()
 	l.PublishKey(l.Signer)
 	l.Add("keys", "", keys.Activated{KID: l.KID, At: l.At()})
@@ -372,7 +381,23 @@ func TrueSealedWith(key string) *Log {
 func (l *Log) SignTree() {
 	var signing Signing
 	signing.Take(l.Events)
+	signing.chain = l.chainAt(signing.last)
 	signing.Sign(l)
+}
+
+// chainAt is the hash chain of the log at an event.
+func (l *Log) chainAt(at transparency.LeafPlace) *transparency.Chain {
+	all, err := l.stored()
+	if err != nil {
+		panic(err)
+	}
+	Chain(all)
+	for _, s := range all {
+		if s.Stream == at.Stream && s.Revision == at.Revision {
+			return &transparency.Chain{Log: LogID, Position: s.Position.Commit, Link: hex.EncodeToString(s.Link[:])}
+		}
+	}
+	panic("no such event")
 }
 
 // Signing signs checkpoints over a log that is made in parts. Its zero value has seen nothing.
@@ -380,6 +405,7 @@ type Signing struct {
 	state   transparency.State
 	entries []transparency.Entry // of leaves that no checkpoint covers
 	last    transparency.LeafPlace
+	chain   *transparency.Chain // at last; nil: checkpoints do not commit to the log
 }
 
 // Take sees the next events of a log. Each stream with a leaf is in one part.
@@ -405,9 +431,9 @@ func (s *Signing) Take(part []*Logged) {
 // Sign adds a checkpoint and a witness's cosignature to a log, and takes them.
 func (s *Signing) Sign(l *Log) {
 	before := len(l.Events)
-	command := transparency.Sign{Origin: "reckon.example/transparency", Public: l.Signer.Public().(ed25519.PublicKey), After: s.state.Last.Last, Entries: s.entries, Last: s.last}
+	command := transparency.Sign{Origin: "reckon.example/transparency", Public: l.Signer.Public().(ed25519.PublicKey), After: s.state.Last.Last, Entries: s.entries, Last: s.last, Chain: s.chain}
 	tree := s.state.Extended(s.entries)
-	body := transparency.Body(command.Origin, tree.Size, tree.Root())
+	body := transparency.Body(command.Origin, tree.Size, tree.Root()) + s.chain.Line()
 	command.Signature = ed25519.Sign(l.Signer, []byte(body))
 	signed, err := transparency.Decider.Decide(command, s.state)
 	if err != nil {

@@ -213,7 +213,7 @@ func linkBefore(t *testing.T, files map[string][]byte, frames []frameAt, f frame
 	if reason != "" {
 		t.Fatal(reason)
 	}
-	return s.chain
+	return s.Link
 }
 
 // A running log finds records that were changed on the disk behind its back when it reads

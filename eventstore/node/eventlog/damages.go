@@ -61,7 +61,7 @@ func (o opened) badRecords(ctx context.Context, last uint64) ([]*badRecord, erro
 		default:
 			var r stored
 			if r, bad.reason = scan.parse(frame, link); bad.reason == "" {
-				link = &r.chain
+				link = &r.Link
 				continue
 			}
 		}

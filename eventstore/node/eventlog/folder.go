@@ -167,7 +167,7 @@ func reportUpTo(ctx context.Context, dir string, err error) (Report, error) {
 				if nextErr != nil {
 					return nextErr
 				}
-				end = r.chain
+				end = r.Link
 			}
 		})
 		if stopped != nil {
@@ -213,7 +213,7 @@ func (v *folderVerification) record(dir string, r *stored) error {
 	if r.Redacted {
 		v.report.Redacted++
 	}
-	v.reached(r.Position, r.chain)
+	v.reached(r.Position, r.Link)
 	return v.visit(&r.Record)
 }
 

@@ -33,6 +33,28 @@ func TestScriptVerifiesTheFiles(t *testing.T) {
 	if said, err := run(dir); err != nil || !strings.Contains(said, report.LogID.String()) || !strings.Contains(said, "14 records in 3 segments") || !strings.Contains(said, report.Chain) {
 		t.Fatalf("%v: %s", err, said)
 	}
+	runOn := func(note string) (string, error) {
+		file := filepath.Join(t.TempDir(), "checkpoint")
+		if err := os.WriteFile(file, []byte("example.org/log\n3\nAAAA\n"+note+"\n— example.org/log AAAA\n"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		out, err := exec.CommandContext(t.Context(), python, script, dir, file).CombinedOutput()
+		return string(out), err
+	}
+	line := fmt.Sprintf("chain %s %d %s\n", report.LogID, report.Records, report.Chain)
+	if said, err := runOn(line); err != nil {
+		t.Errorf("a checkpoint of this log: %v: %s", err, said)
+	}
+	for other, want := range map[string]string{
+		strings.Replace(line, report.Chain[:8], "00000000", 1):          "position 14: this event or one before it is not that of",
+		strings.Replace(line, " 14 ", " 15 ", 1):                        "the log ends at 14",
+		strings.Replace(line, report.LogID.String()[:8], "00000000", 1): "it is of the log 00000000",
+		"": "it commits to no event log",
+	} {
+		if said, err := runOn(other); err == nil || !strings.Contains(said, want) {
+			t.Errorf("%q: %v: %s, want %s", other, err, said, want)
+		}
+	}
 	for _, f := range frames {
 		changed := bytes.Clone(files[f.file])
 		changed[f.offset+int64(f.length)*2/3] ^= 1

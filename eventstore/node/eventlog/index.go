@@ -325,7 +325,7 @@ func (l *Log) catchUp(from, end cursor) error {
 		if b.batch.Len() < indexBatchBytes {
 			return nil
 		}
-		return b.commit(cursor{r.Position, r.chain, at.end()})
+		return b.commit(cursor{r.Position, r.Link, at.end()})
 	})
 	if err != nil {
 		return errors.Join(err, b.batch.Close())

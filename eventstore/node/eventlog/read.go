@@ -89,7 +89,7 @@ func (l *Log) readWhole(ctx context.Context, places []place, check func(i int, r
 
 // checkChain says whether a record continues the chain of the one before it.
 func checkChain(_ int, r, before *stored) string {
-	if before != nil && chainLink(before.chain, r.header) != r.chain {
+	if before != nil && chainLink(before.Link, r.header) != r.Link {
 		return "the hash chain breaks: this record or the one before it was changed"
 	}
 	return ""

@@ -42,6 +42,7 @@ type Record struct {
 	Metadata     []byte
 	Data         []byte
 	Redacted     bool // the payload was removed after it was written; Data and Metadata are empty
+	Link         hash // of the hash chain; that of a record to be appended follows from it
 }
 
 // hash is one link of the chain, or the hash of a payload.
@@ -74,7 +75,6 @@ var errRecord = errors.New("record bytes do not parse")
 type stored struct {
 	header  []byte
 	payload []byte // salt ‖ metadata ‖ data, nil when redacted
-	chain   hash
 	last    bool   // the last record of its append
 	durable uint64 // newest position that was durable when the record was written; it stands in the frame
 	offset  int64  // of the frame in the file that it was scanned from
@@ -167,7 +167,7 @@ func parseRecord(b []byte) (stored, error) {
 	s.header = b[:headerLen:headerLen]
 	s.Stream = string(b[headerFixed : headerFixed+streamLen])
 	s.Type = string(b[headerFixed+streamLen : headerLen])
-	copy(s.chain[:], b[headerLen:])
+	copy(s.Link[:], b[headerLen:])
 	payload := b[headerLen+sha256.Size+1:]
 	switch b[headerLen+sha256.Size] {
 	case payloadPresent:

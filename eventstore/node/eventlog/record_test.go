@@ -40,7 +40,7 @@ func TestRecordRoundTrip(t *testing.T) {
 		if !sameRecord(&s.Record, &r) {
 			t.Fatalf("got %+v, want %+v", s.Record, r)
 		}
-		if s.chain != link || chainLink(previous, s.header) != link || !s.payloadIntact() {
+		if s.Link != link || chainLink(previous, s.header) != link || !s.payloadIntact() {
 			t.Fatal("the record does not verify")
 		}
 	})

@@ -164,17 +164,17 @@ func scanTail(dir string, s *segment, mark headMark, visit func(stored, place)) 
 				break
 			}
 			if r.Position == mark.position {
-				if r.chain != mark.link || !r.last {
+				if r.Link != mark.link || !r.last {
 					return &CorruptError{Dir: dir, Position: r.Position, File: s.name(), Offset: r.offset, Reason: "the record is not the one that was acknowledged: the file " + headFileName + " names another"}
 				}
-				result.mark = cursor{r.Position, r.chain, scan.offset}
+				result.mark = cursor{r.Position, r.Link, scan.offset}
 			}
 			r.own()
 			unfinished = append(unfinished, pending{r, at})
 			if !r.last {
 				continue
 			}
-			result.end = cursor{r.Position, r.chain, scan.offset}
+			result.end = cursor{r.Position, r.Link, scan.offset}
 			for _, p := range unfinished {
 				visit(p.record, p.at)
 			}

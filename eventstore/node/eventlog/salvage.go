@@ -350,14 +350,14 @@ func (b *salvagedSegment) read() error {
 		if err := b.giveUp(r.Position-1, Gap{File: b.part.name(), Offset: int64(at), Reason: fmt.Sprintf("the record is missing; the next one says position %d", r.Position)}); err != nil {
 			return err
 		}
-		if b.linked && chainLink(b.link, r.header) != r.chain {
+		if b.linked && chainLink(b.link, r.header) != r.Link {
 			if err := b.giveUp(r.Position, Gap{File: b.part.name(), Offset: int64(at), Reason: "the hash chain breaks: this record or the one before it was changed"}); err != nil {
 				return err
 			}
 		} else if err := b.take(&r); err != nil {
 			return err
 		}
-		b.position, b.link, b.linked = r.Position, r.chain, true
+		b.position, b.link, b.linked = r.Position, r.Link, true
 		at = next
 	}
 	return b.giveUp(b.limit, Gap{File: b.part.name(), Offset: int64(len(b.bytes)), Reason: "the segment ends before the next one begins"})
@@ -458,13 +458,13 @@ func (b *salvagedSegment) follow(at int) (reaches bool, stopped int, first uint6
 			return false, at, first
 		case first == 0:
 			first, position = r.Position, r.Position
-		case r.Position != position, chainLink(link, r.header) != r.chain:
+		case r.Position != position, chainLink(link, r.header) != r.Link:
 			return false, at, first
 		}
 		if r.Position == b.goal {
-			return r.chain == b.goalLink, at, first
+			return r.Link == b.goalLink, at, first
 		}
-		link, at = r.chain, next
+		link, at = r.Link, next
 	}
 	return false, at, first
 }

@@ -69,7 +69,7 @@ func (s *scanner) whole() (stored, []byte, error) {
 		return stored{}, nil, &badRecord{position: s.position + 1, offset: offset, reason: reason}
 	}
 	r.offset = offset
-	s.position, s.link = r.Position, r.chain
+	s.position, s.link = r.Position, r.Link
 	return r, frame, nil
 }
 
@@ -194,7 +194,7 @@ func linkBreak(s *stored, position uint64, previous *hash) string {
 	switch {
 	case s.Position != position:
 		return fmt.Sprintf("the record is missing; the next one says position %d", s.Position)
-	case previous != nil && chainLink(*previous, s.header) != s.chain:
+	case previous != nil && chainLink(*previous, s.header) != s.Link:
 		return "the hash chain breaks: this record or the one before it was changed"
 	case !s.payloadIntact():
 		return "the payload is not the one that was written"

@@ -12,7 +12,6 @@ import (
 // Linked is a record with what ties it to the hash chain.
 type Linked struct {
 	Record
-	Link          [32]byte // of this record
 	PayloadHash   [32]byte
 	Salt          [16]byte // zero when the payload was removed
 	MetadataBytes uint32   // of the payload as it was written
@@ -42,7 +41,7 @@ func (l *Linked) Follows(previous [32]byte) bool {
 }
 
 func (s *stored) linked() Linked {
-	l := Linked{Record: s.Record, Link: s.chain, LastOfAppend: s.last, PayloadHash: hash(s.header[56 : 56+len(hash{})])}
+	l := Linked{Record: s.Record, LastOfAppend: s.last, PayloadHash: hash(s.header[56 : 56+len(hash{})])}
 	l.MetadataBytes, l.DataBytes = binary.BigEndian.Uint32(s.header[48:]), binary.BigEndian.Uint32(s.header[52:])
 	if !s.Redacted {
 		copy(l.Salt[:], s.payload)
@@ -97,7 +96,7 @@ func ScanFolder(ctx context.Context, dir string, after uint64, begin func(Folder
 		case r.Position < start.After:
 			return nil
 		case !began:
-			return beginAt(r.chain)
+			return beginAt(r.Link)
 		}
 		l := r.linked()
 		return visit(&l)

@@ -120,7 +120,7 @@ func (l *Log) scavengeSegment(ctx context.Context, segments segmentList, i int) 
 			removed++
 			freed += int64(len(r.payload))
 		}
-		size += frameHeader + int64(len(r.header)+1+len(r.chain)+len(r.payload))
+		size += frameHeader + int64(len(r.header)+1+len(r.Link)+len(r.payload))
 		remove = append(remove, is)
 		return err
 	})

@@ -148,7 +148,7 @@ func scanSegments(ctx context.Context, dir string, segments segmentList, how ope
 				}
 				newest = r.offset
 				if r.Position <= after.position {
-					if r.Position == after.position && r.chain != after.link {
+					if r.Position == after.position && r.Link != after.link {
 						return &badRecord{position: r.Position, offset: r.offset, reason: "the record is not the one that was expected there"}
 					}
 					continue
