@@ -105,6 +105,7 @@ type Server struct {
 	blobs string // folder of the blobs
 
 	mu      sync.Mutex
+	limited map[string]bool // by stream: whether the last call for it had a limit of time
 	away    bool
 	watched map[string]int // requests that wait, by job
 }
@@ -159,9 +160,20 @@ type store struct {
 	server *Server
 }
 
-func (s store) refuse() error {
+// Limited tells whether the last read or append of a stream had a limit of time.
+func (s *Server) Limited(stream string) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.limited[stream]
+}
+
+func (s store) refuse(ctx context.Context, stream string) error {
 	s.server.mu.Lock()
 	defer s.server.mu.Unlock()
+	if s.server.limited == nil {
+		s.server.limited = map[string]bool{}
+	}
+	_, s.server.limited[stream] = ctx.Deadline()
 	if s.server.away {
 		return commands.ErrUnavailable
 	}
@@ -170,7 +182,7 @@ func (s store) refuse() error {
 
 // Read is commands.Store.
 func (s store) Read(ctx context.Context, stream string) (commands.History, error) {
-	if err := s.refuse(); err != nil {
+	if err := s.refuse(ctx, stream); err != nil {
 		return commands.History{}, err
 	}
 	return s.Store.Read(ctx, stream)
@@ -178,7 +190,7 @@ func (s store) Read(ctx context.Context, stream string) (commands.History, error
 
 // ReadFrom is commands.Store.
 func (s store) ReadFrom(ctx context.Context, stream string, from event.Revision, count int) (commands.History, error) {
-	if err := s.refuse(); err != nil {
+	if err := s.refuse(ctx, stream); err != nil {
 		return commands.History{}, err
 	}
 	return s.Store.ReadFrom(ctx, stream, from, count)
@@ -186,7 +198,7 @@ func (s store) ReadFrom(ctx context.Context, stream string, from event.Revision,
 
 // Event is commands.Store.
 func (s store) Event(ctx context.Context, stream string, revision event.Revision) (event.Recorded, error) {
-	if err := s.refuse(); err != nil {
+	if err := s.refuse(ctx, stream); err != nil {
 		return event.Recorded{}, err
 	}
 	return s.Store.Event(ctx, stream, revision)
@@ -194,7 +206,7 @@ func (s store) Event(ctx context.Context, stream string, revision event.Revision
 
 // Append is commands.Store.
 func (s store) Append(ctx context.Context, stream string, at event.Revision, events []event.Proposed) (commands.Appended, error) {
-	if err := s.refuse(); err != nil {
+	if err := s.refuse(ctx, stream); err != nil {
 		return commands.Appended{}, err
 	}
 	return s.Store.Append(ctx, stream, at, events)
