@@ -346,7 +346,7 @@ func Start(t testing.TB, o Options) *Server {
 		Health: readapi.Health{
 			IsAway: func(err error) bool { return errors.Is(err, commands.ErrUnavailable) },
 			Dependencies: []readapi.Dependency{
-				{Name: "eventstore", Part: "the event log", Check: func(context.Context) error { return log.refuse() }},
+				{Name: "eventstore", Part: "the event log", Check: func(ctx context.Context) error { return log.refuse(ctx, "") }},
 				{Name: "identity", Part: "the database of identities", Check: who.Ready}, {Name: "blobs", Part: "the store of blobs", Check: kept.Ready},
 			},
 			Projections: func(ctx context.Context) (healths []readapi.ProjectionHealth) {
