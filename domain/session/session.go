@@ -63,7 +63,7 @@ func (r EndReason) Words() string {
 	case EndOwnerLost:
 		return "the process that held it stopped reporting: it has ended, hangs, or was cut off from the event log"
 	case EndCutOff:
-		return "the process that held it was cut off from the event log, and may not hold a session that others cannot see"
+		return "the process that held it was cut off from the event log for too long"
 	case EndShutdown:
 		return "the process that held it was stopped"
 	case "", EndCleared, EndIdle:
