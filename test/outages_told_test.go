@@ -190,13 +190,27 @@ func lastName(e ast.Expr) string {
 	return ""
 }
 
-// bodiesOfTests are the functions of test files, by package and name.
-func bodiesOfTests(all []source) map[string][]*ast.FuncDecl {
-	bodies := map[string][]*ast.FuncDecl{}
+// bodiesOfTests are the functions and the package's values of test files, by package and name.
+func bodiesOfTests(all []source) map[string][]ast.Node {
+	bodies := map[string][]ast.Node{}
 	for _, s := range all {
+		if !s.test {
+			continue
+		}
 		for _, declared := range s.tree.Decls {
-			if f, is := declared.(*ast.FuncDecl); is && s.test && f.Body != nil {
-				bodies[s.pkg+"."+f.Name.Name] = append(bodies[s.pkg+"."+f.Name.Name], f)
+			switch d := declared.(type) {
+			case *ast.FuncDecl:
+				if d.Body != nil {
+					bodies[s.pkg+"."+d.Name.Name] = append(bodies[s.pkg+"."+d.Name.Name], d.Body)
+				}
+			case *ast.GenDecl:
+				for _, spec := range d.Specs {
+					if values, is := spec.(*ast.ValueSpec); is {
+						for _, name := range values.Names {
+							bodies[s.pkg+"."+name.Name] = append(bodies[s.pkg+"."+name.Name], values)
+						}
+					}
+				}
 			}
 		}
 	}
@@ -204,7 +218,7 @@ func bodiesOfTests(all []source) map[string][]*ast.FuncDecl {
 }
 
 // looksFor tells whether a test, or a function of its package that it uses, has one of the signs.
-func looksFor(bodies map[string][]*ast.FuncDecl, name string, signs map[string]bool) bool {
+func looksFor(bodies map[string][]ast.Node, name string, signs map[string]bool) bool {
 	visited, found := map[string]bool{}, false
 	var visit func(name string)
 	visit = func(name string) {
@@ -213,8 +227,8 @@ func looksFor(bodies map[string][]*ast.FuncDecl, name string, signs map[string]b
 		}
 		visited[name] = true
 		pkg := name[:strings.LastIndex(name, ".")+1]
-		for _, f := range bodies[name] {
-			ast.Inspect(f.Body, func(n ast.Node) bool {
+		for _, body := range bodies[name] {
+			ast.Inspect(body, func(n ast.Node) bool {
 				switch n := n.(type) {
 				case *ast.Ident:
 					found = found || signs[n.Name]

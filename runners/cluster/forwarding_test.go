@@ -417,8 +417,7 @@ func TestAConnectionThatIsLostCostsNoEvaluation(t *testing.T) {
 		wait.Pace(4 * time.Second) // it is asked again, and refused
 		cancel()
 	}()
-	var unknown *commands.SessionOwnerError
-	if err := ask(ctx, "slow"); !errors.As(err, &unknown) {
+	if err := ask(ctx, "slow"); !errors.Is(err, commands.ErrSessionOwnerAway) {
 		t.Errorf("what arrived: %v", err)
 	}
 	if n := evaluated.Load(); n != 3 {

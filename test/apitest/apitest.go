@@ -134,15 +134,32 @@ func (s *Server) notifyJobEnded(jobID string) (<-chan struct{}, func()) {
 // RemoveBlobs removes every blob that is stored, as nobody should.
 func (s *Server) RemoveBlobs(t testing.TB) {
 	t.Helper()
-	removed := 0
+	s.eachBlob(t, os.Remove)
+}
+
+// DamageBlobs replaces every blob that is stored by other bytes of its length.
+func (s *Server) DamageBlobs(t testing.TB) {
+	t.Helper()
+	s.eachBlob(t, func(path string) error {
+		info, err := os.Stat(path)
+		if err != nil {
+			return err
+		}
+		return os.WriteFile(path, make([]byte, info.Size()), 0o600)
+	})
+}
+
+func (s *Server) eachBlob(t testing.TB, change func(path string) error) {
+	t.Helper()
+	changed := 0
 	must(t, filepath.WalkDir(s.blobs, func(path string, entry fs.DirEntry, err error) error {
 		if err != nil || len(entry.Name()) != 64 || entry.IsDir() {
 			return err
 		}
-		removed++
-		return os.Remove(path)
+		changed++
+		return change(path)
 	}))
-	if removed == 0 {
+	if changed == 0 {
 		t.Fatal("there are no blobs")
 	}
 }

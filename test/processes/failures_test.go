@@ -92,8 +92,8 @@ func notReady(t *testing.T, server *e2e.Server) string {
 	return told
 }
 
-// asked are the requests of the table.
-func asked(t *testing.T, alice *e2e.Account) []request {
+// tableRequests are the requests of the table.
+func tableRequests(t *testing.T, alice *e2e.Account) []request {
 	t.Helper()
 	var kept evaluated
 	must(t, alice.JSON("POST", "/api/evaluate", longAnswer, &kept))
@@ -146,7 +146,7 @@ func TestWhatCallersAreTold(t *testing.T) {
 	in, w := installWithBucket(t).behind(t)
 	server := in.api("api,project,run,react")
 	alice := server.NewAccount("alice@example.com")
-	requests := asked(t, alice)
+	requests := tableRequests(t, alice)
 	works := func() bool { return allAnswered(t, server, alice, requests) }
 	wait.Until(t, "everything works", works)
 	told := map[string]map[string]string{}

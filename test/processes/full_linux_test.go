@@ -35,7 +35,7 @@ func TestWhatCallersAreToldByFullDisks(t *testing.T) {
 	in = withBucket(in, s3test.StartIn(t, ofBucket)).installation
 	server := in.api("api,project,run,react")
 	alice := server.NewAccount("alice@example.com")
-	requests := asked(t, alice)
+	requests := tableRequests(t, alice)
 	works := func() bool { return allAnswered(t, server, alice, requests) }
 	wait.Until(t, "everything works", works)
 	told := map[string]map[string]string{}
