@@ -35,7 +35,7 @@ func TestCallersAreToldWhatTheCodeAnswers(t *testing.T) {
 	measured := measuredAnswers(t)
 	statuses := statusesOfCodes(t)
 	all := sources(t)
-	signs, bodies := signsOfCodes(all), bodiesOfTests(all)
+	signs, bodies := signsOfCodes(all, statuses), bodiesOfTests(all)
 	unused := maps.Clone(measured)
 	for _, f := range failures {
 		row := f.part + ", " + f.state
@@ -121,13 +121,15 @@ func statusesOfCodes(t *testing.T) map[string]string {
 
 // signsOfCodes are the names by which tests look for a code: itself, its kind, and what is made that kind: the errors of the APIs' tables,
 // and those that name a part which is away (httpkit.Translate).
-func signsOfCodes(all []source) map[string]map[string]bool {
+func signsOfCodes(all []source, statuses map[string]string) map[string]map[string]bool {
 	codes, signs := map[string]string{}, map[string]map[string]bool{}
+	for code := range statuses {
+		signs[code] = map[string]bool{code: true}
+	}
 	sign := func(code, name string) {
-		if signs[code] == nil {
-			signs[code] = map[string]bool{code: true}
+		if signs[code] != nil {
+			signs[code][name] = true
 		}
-		signs[code][name] = true
 	}
 	eachNode(all, func(s source, n ast.Node) {
 		spec, is := n.(*ast.ValueSpec)
