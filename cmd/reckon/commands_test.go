@@ -83,7 +83,7 @@ func TestAnInterruptIsNoOutage(t *testing.T) {
 	if status, said := interrupted("audit", "--blobs", t.TempDir()); status != 2 || strings.TrimSpace(said) != "reckon: interrupted" {
 		t.Errorf("%d: %s", status, said)
 	}
-	if status, said := interrupted("serve", "--data", filepath.Join(t.TempDir(), "data"), "--roles", "react", "--database", "sqlite:"+filepath.Join(t.TempDir(), "models.db")); status != 0 || !strings.Contains(said, "the start had not ended") {
+	if status, said := interrupted("serve", "--init", "--data", filepath.Join(t.TempDir(), "data"), "--roles", "react", "--database", "sqlite:"+filepath.Join(t.TempDir(), "models.db")); status != 0 || !strings.Contains(said, "the start had not ended") {
 		t.Errorf("a server that is told to stop while it waits: %d: %s", status, said)
 	}
 }
