@@ -8,9 +8,12 @@ import (
 	"math"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/EventStore/EventStore-Client-Go/v4/esdb"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
 
 	"reckon/domain/event"
 )
@@ -19,12 +22,20 @@ const (
 	firstProbePause = 20 * time.Millisecond
 	maxProbePause   = time.Second
 	probeTimeout    = 5 * time.Second
+	// A call that has no answer for half of the time that it has left, at least minSilence and at most maxSilence, has its
+	// connection examined, which takes examineTimeout at most: the call is to be repeated in time where the connection is lost.
+	minSilence     = 500 * time.Millisecond
+	maxSilence     = 2 * time.Second
+	examineTimeout = 1500 * time.Millisecond
 	// maxCalls bounds the calls in progress, those whose callers have given up included. Each
 	// has a goroutine.
 	maxCalls = 1024
 )
 
 var errClosed = errors.New("the store is closed")
+
+// errLost is why a call over a connection that was lost is made again.
+var errLost = status.Error(codes.Unavailable, "the connection to the server was lost, and neither side was told")
 
 // connection holds the one client in use and replaces it when the server stops
 // answering. The client cannot be left to reconnect: while it discovers a server it
@@ -49,8 +60,11 @@ type connection struct {
 // client in use panics.
 type client struct {
 	*esdb.Client
-	users   int
-	retired bool
+	lost     context.Context // ends when the connection is found to be lost
+	lose     context.CancelFunc
+	users    int
+	retired  bool
+	examined bool // an examination is in progress
 }
 
 func newConnection(c Config) (*connection, error) {
@@ -86,7 +100,7 @@ func (c *connection) enter(ctx context.Context) (leave func(), err error) {
 // answers or the connection is closed, then puts a new client into service.
 func (c *connection) search() {
 	for pause := newBackoff(firstProbePause, maxProbePause); ; {
-		err := c.probe()
+		err := c.probeFor(probeTimeout)
 		if err == nil && c.serve() == nil {
 			return
 		}
@@ -99,8 +113,15 @@ func (c *connection) search() {
 	}
 }
 
-// probe reads one event with a client that is closed afterwards, within probeTimeout.
-func (c *connection) probe() error {
+// probeFor is probe within a limit.
+func (c *connection) probeFor(limit time.Duration) error {
+	ctx, cancel := context.WithTimeout(c.ctx, limit)
+	defer cancel()
+	return c.probe(ctx)
+}
+
+// probe reads one event over a connection of its own.
+func (c *connection) probe(ctx context.Context) error {
 	config := c.config
 	config.MaxDiscoverAttempts, config.DiscoveryInterval = 1, 1 // it waits after the last attempt too
 	probe, err := esdb.NewClient(&config)
@@ -108,8 +129,6 @@ func (c *connection) probe() error {
 		return err
 	}
 	defer func() { _ = probe.Close() }() // it never fails
-	ctx, cancel := context.WithTimeout(c.ctx, probeTimeout)
-	defer cancel()
 	_, err = readHead(ctx, probe)
 	return err
 }
@@ -124,9 +143,10 @@ func (c *connection) serve() error {
 		return err
 	}
 	next := &client{Client: serving, users: 2} // this function and the read, which may outlive it
+	next.lost, next.lose = context.WithCancel(context.Background())
 	ctx, cancel := context.WithTimeout(c.ctx, probeTimeout)
 	defer cancel()
-	_, err = callWithContext(ctx, func() (event.Position, error) {
+	_, err = callOver(ctx, c, next, func() (event.Position, error) {
 		defer c.release(next)
 		return readHead(ctx, next.Client)
 	})
@@ -196,6 +216,81 @@ func (c *connection) replaceClient(gone *client) {
 	gone.retired = true
 	c.live, c.up = nil, make(chan struct{})
 	go c.search()
+}
+
+// examine takes a client out of service whose connection is lost without a word: a read over a new connection is answered, and one
+// over the client's is not, or later. Then its calls and subscriptions begin again. When neither is answered the log is away; when
+// the client's is, it is only slow.
+func (c *connection) examine(suspect *client) {
+	if !c.beginExamination(suspect) {
+		return
+	}
+	ctx, cancel := context.WithTimeout(c.ctx, examineTimeout)
+	defer cancel()
+	first := make(chan bool, 2) // whether it was the new connection
+	go func() {
+		defer c.endExamination(suspect)
+		if _, err := readHead(ctx, suspect.Client); ctx.Err() == nil || err == nil {
+			first <- false
+		}
+	}()
+	go func() {
+		if c.probe(ctx) == nil {
+			first <- true
+		}
+	}()
+	select {
+	case lost := <-first:
+		if lost {
+			c.logger.Warn("a connection to the event log was lost, and neither side was told: what was asked over it is asked again over a new one")
+			c.replaceClient(suspect)
+			suspect.lose()
+		}
+	case <-ctx.Done():
+	}
+}
+
+// beginExamination tells whether a client is to be examined now, and keeps it open for that.
+func (c *connection) beginExamination(suspect *client) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	closing := suspect.retired && suspect.users == 0
+	if c.closed || closing || suspect.examined || suspect.lost.Err() != nil {
+		return false
+	}
+	suspect.examined = true
+	suspect.users++
+	return true
+}
+
+func (c *connection) endExamination(suspect *client) {
+	c.mu.Lock()
+	suspect.examined = false
+	c.mu.Unlock()
+	c.release(suspect)
+}
+
+// watch is next, and has the client's connection examined while that gives nothing, until the context ends.
+func (c *connection) watch(ctx context.Context, used *client, next func() (Raw, error)) func() (Raw, error) {
+	var given atomic.Int64
+	go func() {
+		silent := time.NewTicker(maxSilence)
+		defer silent.Stop()
+		for before := given.Load(); ; before = given.Load() {
+			select {
+			case <-ctx.Done():
+				return
+			case <-silent.C:
+			}
+			if given.Load() == before {
+				c.examine(used)
+			}
+		}
+	}()
+	return func() (Raw, error) {
+		defer given.Add(1)
+		return next()
+	}
 }
 
 // close ends the search and closes the client when its last user releases it.

@@ -46,7 +46,9 @@ func tryOnce[T any](ctx context.Context, c *connection, op func(context.Context,
 		var none T
 		return none, err
 	}
-	return callWithContext(ctx, func() (T, error) {
+	ctx, cancel := context.WithCancel(ctx) // a call whose connection is lost ends
+	defer cancel()
+	return callOver(ctx, c, client, func() (T, error) {
 		defer leave()
 		defer c.release(client)
 		result, err := op(ctx, client.Client)
@@ -57,10 +59,10 @@ func tryOnce[T any](ctx context.Context, c *connection, op func(context.Context,
 	})
 }
 
-// callWithContext returns when f does or when the context ends. The client ignores
-// contexts while it discovers a server; f then goes on in its goroutine, of which there are
-// maxCalls at most, and its result is dropped.
-func callWithContext[T any](ctx context.Context, f func() (T, error)) (T, error) {
+// callOver returns when f, which uses a client, does, when the context ends or with errLost when the client's connection is lost. The
+// client ignores contexts while it discovers a server; f then goes on in its goroutine, of which there are maxCalls at most, and its
+// result is dropped.
+func callOver[T any](ctx context.Context, c *connection, used *client, f func() (T, error)) (T, error) {
 	type answer struct {
 		result T
 		err    error
@@ -70,11 +72,28 @@ func callWithContext[T any](ctx context.Context, f func() (T, error)) (T, error)
 		result, err := f()
 		answers <- answer{result, err}
 	}()
-	select {
-	case a := <-answers:
-		return a.result, a.err
-	case <-ctx.Done():
-		var none T
-		return none, ctx.Err()
+	silent := time.NewTicker(silenceOf(ctx))
+	defer silent.Stop()
+	var none T
+	for {
+		select {
+		case a := <-answers:
+			return a.result, a.err
+		case <-silent.C:
+			go c.examine(used)
+		case <-used.lost.Done():
+			return none, errLost
+		case <-ctx.Done():
+			return none, ctx.Err()
+		}
 	}
+}
+
+// silenceOf is for how long a call may have no answer until the connection is examined.
+func silenceOf(ctx context.Context) time.Duration {
+	deadline, has := ctx.Deadline()
+	if !has {
+		return maxSilence
+	}
+	return min(maxSilence, max(minSilence, time.Until(deadline)/2))
 }

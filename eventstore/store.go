@@ -456,9 +456,10 @@ func (s *Store) followOnce(ctx context.Context, patience time.Duration, after *e
 	}()
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
+	defer context.AfterFunc(client.lost, cancel)()
 	from := *after
 	s.connection.retain(client) // opening may outlive the context, and then this call
-	source, err := callWithContext(opening, func() (rawSource, error) {
+	source, err := callOver(opening, s.connection, client, func() (rawSource, error) {
 		defer leave()
 		defer s.connection.release(client)
 		return open(ctx, client.Client, from)
@@ -470,15 +471,22 @@ func (s *Store) followOnce(ctx context.Context, patience time.Duration, after *e
 	defer source.close()
 	defer reading.Wait()
 	defer cancel() // ends the reading
-	wanted, err = decode(ctx, &reading, source.next, func(r event.Recorded, err error) bool {
+	next := source.next
+	if patience != forEver { // a subscription may have nothing to give; it begins again when any call finds that its connection is lost
+		next = s.connection.watch(ctx, client, next)
+	}
+	wanted, err = decode(ctx, &reading, next, func(r event.Recorded, err error) bool {
 		if !after.Less(r.Position) {
 			return true // a read starts at its position, a subscription after it
 		}
 		*after = r.Position
 		return yield(r, err)
 	})
-	if errors.Is(err, io.EOF) {
+	switch {
+	case errors.Is(err, io.EOF):
 		return wanted, nil
+	case client.lost.Err() != nil:
+		return wanted, errLost
 	}
 	return wanted, err
 }

@@ -46,6 +46,18 @@ func TestContractOnSecureNode(t *testing.T) {
 	address := strings.Replace(n.SecureConnectionString(), "esdb://", "esdb://admin:a%20password%20of%20admin@", 1)
 	storetest.Run(t, func(t *testing.T) storetest.Opened { return both(t, address) })
 	storetest.RunGroups(t, address)
+	storetest.RunLostConnections(t, address)
+}
+
+func TestLostConnectionsOnNode(t *testing.T) {
+	t.Parallel()
+	storetest.RunLostConnections(t, startNode(t, t.TempDir(), "127.0.0.1:0").ConnectionString())
+}
+
+// TestLostConnectionsOnServer runs where TestContractOnServer does.
+func TestLostConnectionsOnServer(t *testing.T) {
+	t.Parallel()
+	storetest.RunLostConnections(t, serverAddress(t))
 }
 
 // TestContractOnServer runs on the EventStoreDB or KurrentDB that

@@ -1,6 +1,7 @@
 package readapi_test
 
 import (
+	"fmt"
 	"net/http"
 	"path/filepath"
 	"strings"
@@ -127,4 +128,16 @@ func TestSQLiteLocked(t *testing.T) {
 		t.Fatal(err)
 	}
 	s.Do(t, http.MethodPost, "/auth/login", credentials).OK(t)
+}
+
+// TestADamagedBlobIsNotServed: whoever asks for what is stored there is told that something went wrong here, and nothing of it.
+func TestADamagedBlobIsNotServed(t *testing.T) {
+	t.Parallel()
+	s := apitest.Start(t, apitest.Options{})
+	u := s.NewUser(t)
+	run := u.Evaluate(t, "Long").OK(t).JSON["run_id"].(float64)
+	path := fmt.Sprint("/api/receipts/", run)
+	u.Do(t, http.MethodGet, path, "").OK(t)
+	s.DamageBlobs(t)
+	u.Do(t, http.MethodGet, path, "").Want(t, httpkit.Internal)
 }

@@ -82,5 +82,5 @@ func EndConnections(ctx context.Context, store commands.Store, people *identity.
 	return failed
 }
 
-// pageLimit is how long a page or an exchange of tokens may take.
+// pageLimit is how long what a person has allowed, or an exchange of tokens, may take.
 const pageLimit = 20 * time.Second

@@ -128,9 +128,7 @@ func (p *person) proof(query string) string {
 
 // authorizePage asks the person.
 func (s Services) authorizePage(w http.ResponseWriter, r *http.Request) {
-	ctx, cancel := context.WithTimeout(r.Context(), pageLimit)
-	defer cancel()
-	r = r.WithContext(ctx)
+	ctx := r.Context()
 	asked, err := s.OAuth.Authorize(ctx, httpkit.RequestOf(ctx).Base, httpkit.RequestOf(ctx).Address, r.URL.RawQuery)
 	if err != nil {
 		s.answerAuthorizeError(w, r, err)
@@ -146,9 +144,7 @@ func (s Services) authorizePage(w http.ResponseWriter, r *http.Request) {
 
 // authorizeForm takes what the person answered. The request is checked again as if it were new.
 func (s Services) authorizeForm(w http.ResponseWriter, r *http.Request) {
-	ctx, cancel := context.WithTimeout(r.Context(), pageLimit)
-	defer cancel()
-	r = r.WithContext(ctx)
+	ctx := r.Context()
 	form, err := readForm(r)
 	if err != nil {
 		s.answerAuthorizeError(w, r, err)
@@ -178,7 +174,9 @@ func (s Services) authorizeForm(w http.ResponseWriter, r *http.Request) {
 	}
 	switch form.Get("answer") {
 	case "allow":
-		to, err := s.OAuth.Approve(ctx, asked, who.account)
+		limited, cancel := context.WithTimeout(ctx, pageLimit) // begins here: who asks was looked up within the limits of the parts that know it
+		defer cancel()
+		to, err := s.OAuth.Approve(limited, asked, who.account)
 		if errors.Is(err, identity.ErrTooManyGrants) {
 			s.showConsent(w, asked, query, who, "Your account has as many connected apps as it can have. Disconnect one first.", http.StatusConflict)
 			return
@@ -245,7 +243,7 @@ func (s Services) oauthFailure(r *http.Request, err error) *oauth.Failure {
 	}
 	problem := httpkit.Translate(err, problems)
 	if problem.Status == http.StatusServiceUnavailable {
-		return &oauth.Failure{Status: problem.Status, Code: "temporarily_unavailable", Description: "a part of the service cannot be reached; try again in a moment"}
+		return &oauth.Failure{Status: problem.Status, Code: "temporarily_unavailable", Description: problem.Detail}
 	}
 	if r.Context().Err() == nil {
 		s.Logger.ErrorContext(r.Context(), "request failed", "request_id", httpkit.RequestOf(r.Context()).ID, "route", r.URL.Path, "cause", err)

@@ -14,6 +14,7 @@ import (
 	"github.com/google/uuid"
 
 	"reckon/commands"
+	"reckon/domain/account"
 	"reckon/domain/event"
 	"reckon/domain/grant"
 	"reckon/internal/httpkit"
@@ -546,9 +547,30 @@ func TestOAuthWhileTheLogIsAway(t *testing.T) {
 	}
 	away := c.Refresh(t, refresh)
 	wantOAuth(t, "refresh", away, http.StatusServiceUnavailable, "temporarily_unavailable")
-	if away.Header.Get("Retry-After") == "" {
-		t.Error("no Retry-After")
+	if away.Header.Get("Retry-After") == "" || !strings.Contains(string(away.Body), "the event log is unavailable") {
+		t.Errorf("%v %s", away.Header, away.Body)
 	}
 	s.LogAway(false)
 	c.Refresh(t, refresh).OK(t)
+}
+
+// TestWhoAsksIsLookedUpBeforeThePagesLimit: identities that are slow use up nothing of what the page may take after that, at whose end the
+// event log would be told as away.
+func TestWhoAsksIsLookedUpBeforeThePagesLimit(t *testing.T) {
+	t.Parallel()
+	s, u, c := startOAuth(t)
+	theirs := account.Stream(u.ID)
+	page := s.Do(t, http.MethodGet, "/oauth/authorize?"+c.Query(), "", "Cookie", u.Cookie).OK(t)
+	if s.Limited(theirs) {
+		t.Error("who asks for the page is looked up within its limit")
+	}
+	fields := apitest.Fields(page.Body)
+	fields.Set("answer", "deny")
+	if a := s.Form(t, "/oauth/authorize", fields, "Cookie", u.Cookie); a.Status != http.StatusSeeOther || s.Limited(theirs) {
+		t.Errorf("who answers it is looked up within the limit of what follows: %d", a.Status)
+	}
+	u.Answer(t, c.Query(), "allow") // looks the account up again, within the limit
+	if !s.Limited(theirs) {
+		t.Error("what a person allows has no limit")
+	}
 }

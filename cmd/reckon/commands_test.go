@@ -56,27 +56,35 @@ func reckonCommand(t *testing.T, environment []string, arguments ...string) *exe
 // TestAnInterruptIsNoOutage: a command that is ended while its log does not answer says that it was ended.
 func TestAnInterruptIsNoOutage(t *testing.T) {
 	t.Parallel()
-	silent, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
+	interrupted := func(arguments ...string) (status int, said string) {
+		t.Helper()
+		silent, err := net.Listen("tcp", "127.0.0.1:0")
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer func() { _ = silent.Close() }()
+		command := reckonCommand(t, nil, append(arguments, "--eventstore", "esdb://"+silent.Addr().String()+"?tls=false", "--insecure-eventstore")...)
+		var output bytes.Buffer
+		command.Stderr = &output
+		if err := command.Start(); err != nil {
+			t.Fatal(err)
+		}
+		connection, err := silent.Accept()
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer func() { _ = connection.Close() }()
+		if err := command.Process.Signal(syscall.SIGINT); err != nil {
+			t.Fatal(err)
+		}
+		_ = command.Wait() // its status is read below
+		return command.ProcessState.ExitCode(), output.String()
 	}
-	defer func() { _ = silent.Close() }()
-	command := reckonCommand(t, nil, "audit", "--eventstore", "esdb://"+silent.Addr().String()+"?tls=false", "--insecure-eventstore", "--blobs", t.TempDir())
-	var said bytes.Buffer
-	command.Stderr = &said
-	if err := command.Start(); err != nil {
-		t.Fatal(err)
+	if status, said := interrupted("audit", "--blobs", t.TempDir()); status != 2 || strings.TrimSpace(said) != "reckon: interrupted" {
+		t.Errorf("%d: %s", status, said)
 	}
-	connection, err := silent.Accept()
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = connection.Close() }()
-	if err := command.Process.Signal(syscall.SIGINT); err != nil {
-		t.Fatal(err)
-	}
-	if err := command.Wait(); command.ProcessState.ExitCode() != 2 || strings.TrimSpace(said.String()) != "reckon: interrupted" {
-		t.Errorf("%v: %s", err, said.String())
+	if status, said := interrupted("serve", "--init", "--data", filepath.Join(t.TempDir(), "data"), "--roles", "react", "--database", "sqlite:"+filepath.Join(t.TempDir(), "models.db")); status != 0 || !strings.Contains(said, "the start had not ended") {
+		t.Errorf("a server that is told to stop while it waits: %d: %s", status, said)
 	}
 }
 

@@ -78,7 +78,11 @@ func (c *nodeCmd) Run() error {
 	if err == nil {
 		n, err = openWithRoom(ctx, config, starting)
 	}
-	if err != nil {
+	switch {
+	case err != nil && ctx.Err() != nil:
+		slog.Info("stopping: the start had not ended", "error", err)
+		return nil
+	case err != nil:
 		fmt.Fprintln(os.Stderr, "reckon node:", err)
 		return exitStatus(2)
 	}

@@ -54,7 +54,7 @@ func nodeServes(ctx context.Context, n *node.Node, folder string, logger *slog.L
 		return failed
 	}
 	logger.ErrorContext(ctx, "the disk of the event log is full: appends are refused and reads go on; this process ends when there is room, to be started again", "folder", folder)
-	for disk.CheckRoom(folder) != nil {
+	for disk.TryRoom(folder) != nil {
 		select {
 		case <-ctx.Done():
 			return failed

@@ -175,11 +175,15 @@ func openReadSide(ctx context.Context, p process, log *eventLog, s *stores) (*re
 		return nil, err
 	}
 	if p.config.Has(config.RoleProject) {
-		if err := awaitingDone(ctx, p, database, func(ctx context.Context) error { return r.dropFormer(ctx, p, log) }); err != nil {
+		named, err := awaiting(ctx, p, "the event log", log.store.Identity)
+		if err != nil {
+			return nil, err
+		}
+		if err := awaitingDone(ctx, p, database, func(ctx context.Context) error { return r.dropFormer(ctx, p, named) }); err != nil {
 			return nil, err
 		}
 	}
-	r.projector, err = awaiting(ctx, p, database, func(ctx context.Context) (*projecting.Engine, error) {
+	r.projector, err = awaiting(ctx, p, database+" or the event log", func(ctx context.Context) (*projecting.Engine, error) {
 		return projecting.New(ctx, projecting.Config{DB: db, Log: log.store, Logger: p.logger, Process: processName(p.id), Tracer: p.tracer}, r.models.All()...)
 	})
 	if err != nil {
@@ -197,11 +201,7 @@ func openReadSide(ctx context.Context, p process, log *eventLog, s *stores) (*re
 }
 
 // dropFormer removes what is noted by positions that the log had before it was migrated, or has in a copy from which it was taken back.
-func (r *readSide) dropFormer(ctx context.Context, p process, log *eventLog) error {
-	named, err := log.store.Identity(ctx)
-	if err != nil {
-		return err
-	}
+func (r *readSide) dropFormer(ctx context.Context, p process, named eventstore.Identity) error {
 	names := slices.Concat(named.Former, named.Copies)
 	dropped, err := projecting.DropFormer(ctx, r.db, names)
 	if len(dropped) > 0 {

@@ -44,7 +44,11 @@ func (c *serveCmd) Run() error {
 		return couldNotServe(err)
 	}
 	s, err := assemble(ctx, c.Serve, logger)
-	if err != nil {
+	switch {
+	case err != nil && ctx.Err() != nil:
+		logger.Info("stopping: the start had not ended", "error", err)
+		return nil
+	case err != nil:
 		return couldNotServe(err)
 	}
 	return s.runParts(ctx, stop, func(ctx context.Context) error {
@@ -67,8 +71,6 @@ func couldNotServe(err error) error {
 	switch {
 	case errors.As(err, &inUse), errors.As(err, &unsafe), errors.As(err, &unguarded), errors.As(err, &open), errors.As(err, &lost), errors.As(err, &none), errors.As(err, &moved), errors.As(err, &unfinished):
 		fmt.Fprintln(os.Stderr, "reckon serve:", err)
-		return exitStatus(2)
-	case errors.Is(err, context.Canceled):
 		return exitStatus(2)
 	}
 	return fmt.Errorf("serve: %w", err)

@@ -48,7 +48,8 @@ const (
 	EndIdle       EndReason = "idle"        // it was not used for the engine's idle time
 	EndWorkerDied EndReason = "worker_died" // its worker was killed at the end of a budget or because its caller went away, crashed or quit
 	EndMemory     EndReason = "memory"      // the sessions of its process held too much memory, and its account most beyond its share
-	EndOwnerLost  EndReason = "owner_lost"  // its owner stopped reporting
+	EndOwnerLost  EndReason = "owner_lost"  // its owner stopped reporting, others say; older events: or it was cut off, it said itself
+	EndCutOff     EndReason = "cut_off"     // its owner lives, could not report that, and so ended it
 	EndShutdown   EndReason = "shutdown"    // its owner stopped in good order
 )
 
@@ -60,7 +61,9 @@ func (r EndReason) Words() string {
 	case EndMemory:
 		return "all sessions together held too much memory, and those of its account most beyond their share"
 	case EndOwnerLost:
-		return "the process that held it is gone or was cut off"
+		return "the process that held it stopped reporting: it has ended, hangs, or was cut off from the event log"
+	case EndCutOff:
+		return "the process that held it was cut off from the event log for too long"
 	case EndShutdown:
 		return "the process that held it was stopped"
 	case "", EndCleared, EndIdle:
@@ -90,7 +93,7 @@ type Expired struct {
 	Account   string    `json:"account" format:"uuid" doc:"The account"`
 	SessionID string    `json:"session_id" doc:"The session"`
 	Epoch     int       `json:"epoch" unit:"epochs" doc:"The epoch that ends"`
-	Reason    EndReason `json:"reason" enum:"idle,worker_died,memory,owner_lost,shutdown" doc:"idle: unused for the idle time. worker_died: its worker process ended, or was killed at the end of a budget or because its caller went away. memory: the sessions of its process together held more memory than they may, and it made room. owner_lost: its owner stopped reporting. shutdown: its owner ended in good order"`
+	Reason    EndReason `json:"reason" enum:"idle,worker_died,memory,owner_lost,cut_off,shutdown" doc:"idle: unused for the idle time. worker_died: its worker process ended, or was killed at the end of a budget or because its caller went away. memory: the sessions of its process together held more memory than they may, and it made room. owner_lost: its owner stopped reporting. cut_off: its owner could not write its heartbeats, and ended it before others could take it over. shutdown: its owner ended in good order"`
 }
 
 func (Opened) EventName() string  { return "session.opened" }

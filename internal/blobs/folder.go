@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"sync/atomic"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -18,7 +19,10 @@ import (
 )
 
 // Folder is a Store in a local folder.
-type Folder struct{ root string }
+type Folder struct {
+	root    string
+	refused atomic.Bool // its disk took no write, until it takes a trial
+}
 
 // abandonedAfter is the age at which a temporary file was left by a crash and is removed.
 const abandonedAfter = time.Hour
@@ -55,6 +59,7 @@ func (f *Folder) Put(ctx context.Context, content []byte) (event.Blob, error) {
 func (f *Folder) PutStream(ctx context.Context, r io.Reader, maxBytes int64) (named event.Blob, err error) {
 	defer func() {
 		if disk.Refuses(err) {
+			f.refused.Store(true)
 			err = &UnavailableError{Err: err, Refuses: true}
 		}
 	}()
@@ -148,8 +153,17 @@ func (f *Folder) Get(_ context.Context, b event.Blob) ([]byte, error) {
 	return content, verifyContent(content, b)
 }
 
-// Ready is Store.
-func (f *Folder) Ready(context.Context) error { return disk.CheckRoom(f.root) }
+// Ready is Store. Nothing is written unless a write was refused: a quota that is used up, or a disk that fails, is not seen otherwise.
+func (f *Folder) Ready(context.Context) error {
+	if !f.refused.Load() {
+		return disk.CheckRoom(f.root)
+	}
+	if err := disk.TryRoom(f.root); err != nil {
+		return &UnavailableError{Err: err, Refuses: true}
+	}
+	f.refused.Store(false)
+	return nil
+}
 
 // Close is Store; a folder needs none.
 func (f *Folder) Close() error { return nil }

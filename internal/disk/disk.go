@@ -1,11 +1,13 @@
 // Package disk tells whether a file system takes what is written to it.
 //
-// It promises that a full disk is told from other faults, before a write meets it and after. It never writes.
+// It promises that a full disk is told from other faults, before a write meets it and after: IsFull alone decides what full is. Only
+// TryRoom writes.
 package disk
 
 import (
 	"errors"
 	"fmt"
+	"os"
 
 	"golang.org/x/sys/unix"
 )
@@ -35,7 +37,29 @@ func CheckRoom(folder string) error {
 	return nil
 }
 
-// Refuses tells whether an error of a write means that the disk takes no more for now: it is full, over its quota, read-only or failing.
+// TryRoom returns an error where a folder does not take MinimumRoom. It writes as much and keeps nothing: that a quota is used up is not
+// seen otherwise.
+func TryRoom(folder string) error {
+	if err := CheckRoom(folder); err != nil {
+		return err
+	}
+	f, err := os.CreateTemp(folder, ".room-")
+	if err != nil {
+		return err
+	}
+	if err := os.Remove(f.Name()); err != nil {
+		return errors.Join(err, f.Close())
+	}
+	_, err = f.Write(make([]byte, MinimumRoom))
+	return errors.Join(err, f.Sync(), f.Close())
+}
+
+// IsFull tells whether an error of a write means that there is no room: the disk is full, or a quota of it is used up.
+func IsFull(err error) bool {
+	return errors.Is(err, unix.ENOSPC) || errors.Is(err, unix.EDQUOT)
+}
+
+// Refuses tells whether an error of a write means that the disk takes no more for now: it is full, read-only or failing.
 func Refuses(err error) bool {
-	return errors.Is(err, unix.ENOSPC) || errors.Is(err, unix.EDQUOT) || errors.Is(err, unix.EROFS) || errors.Is(err, unix.EIO)
+	return IsFull(err) || errors.Is(err, unix.EROFS) || errors.Is(err, unix.EIO)
 }

@@ -698,6 +698,27 @@ func TestDescriptionIsDeterministic(t *testing.T) {
 	}
 }
 
+// TestALimitThatCannotBeLookedUpIsTheAnswer: the handler, which counts in the same place, is not called to wait for it a second time.
+func TestALimitThatCannotBeLookedUpIsTheAnswer(t *testing.T) {
+	t.Parallel()
+	errAway := errors.New("the counts cannot be reached")
+	api := httpkit.New(httpkit.Settings{Logger: slog.New(slog.DiscardHandler), Authenticator: open{}, Access: rules})
+	httpkit.Handle(api, httpkit.Route{
+		Method: http.MethodPost, Path: "/echo", ID: "echo", Tag: "test", Errors: []httpkit.Mapping{{Err: errAway, Kind: httpkit.Unavailable}},
+		Limit: &httpkit.Limit{Exceeded: httpkit.RateLimited, Allowance: func(context.Context) (ratelimit.Allowance, error) { return ratelimit.Allowance{}, errAway }},
+	}, func(context.Context, *echoInput) (*echoOutput, error) {
+		t.Error("the handler was called")
+		return nil, errAway
+	})
+	answer := httptest.NewRecorder()
+	request := httptest.NewRequest(http.MethodPost, "/echo", strings.NewReader(`{"expression":"1"}`))
+	request.Header.Set("Content-Type", "application/json")
+	api.ServeHTTP(answer, request)
+	if answer.Code != http.StatusServiceUnavailable || !strings.Contains(answer.Body.String(), errAway.Error()) {
+		t.Errorf("%d %s", answer.Code, answer.Body)
+	}
+}
+
 // TestPublicURLDecidesAboutTLS: behind a proxy that says nothing, or that nobody trusts, the public address alone tells.
 func TestPublicURLDecidesAboutTLS(t *testing.T) {
 	t.Parallel()

@@ -80,8 +80,8 @@ type Route struct {
 // Limit is a limit on requests. Every answer of its routes to a known caller carries the allowance as X-RateLimit-Limit, -Remaining
 // and -Reset: what Allowance returns, and what is left once the handler has counted.
 type Limit struct {
-	// Allowance returns the caller's allowance without counting. Where its error is not nil the handler's own count fails too, and
-	// answers it.
+	// Allowance returns the caller's allowance without counting. Its error is the request's: the handler's own count would fail too, after
+	// as long a wait.
 	Allowance func(context.Context) (ratelimit.Allowance, error)
 	Counts    string // what is counted, in words, for the description: "jobs of the account in a day"
 	Exceeded  Kind   // the problem when it is used up
@@ -347,9 +347,11 @@ func (a *API) admit(w http.ResponseWriter, asked bunrouter.Request, op *huma.Ope
 		return nil, nil, problem
 	}
 	if route.Limit != nil {
-		if allowance, err := route.Limit.Allowance(ctx); err == nil {
-			SetRateLimit(w.Header(), allowance)
+		allowance, err := route.Limit.Allowance(ctx)
+		if err != nil {
+			return nil, nil, TranslateFor(ctx, err, route.Errors)
 		}
+		SetRateLimit(w.Header(), allowance)
 	}
 	if problem := refuseParameters(asked, op); problem != nil {
 		return nil, nil, problem

@@ -53,7 +53,7 @@ func Reason(err error) string {
 			return known.Error()
 		}
 	}
-	if errors.Is(err, unix.ENOSPC) || errors.Is(err, unix.EDQUOT) {
+	if disk.IsFull(err) {
 		return "its disk is full"
 	}
 	return "its disk failed"

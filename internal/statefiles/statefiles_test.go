@@ -269,7 +269,7 @@ func TestReasonsNameNoFile(t *testing.T) {
 	_, noRoom := s.folder.Create(bob, s.keep(alice, 1).job, head+80)
 	for err, want := range map[error]string{
 		tooLarge: statefiles.ErrTooLarge.Error(), statefiles.ErrClosed: "the account is closed", noRoom: statefiles.ErrNoRoom.Error(),
-		&os.PathError{Op: "write", Path: s.root, Err: unix.ENOSPC}: "its disk is full", &os.PathError{Op: "sync", Path: s.root, Err: unix.EIO}: "its disk failed",
+		&os.PathError{Op: "write", Path: s.root, Err: unix.ENOSPC}: "its disk is full", &os.PathError{Op: "write", Path: s.root, Err: unix.EDQUOT}: "its disk is full", &os.PathError{Op: "sync", Path: s.root, Err: unix.EIO}: "its disk failed",
 	} {
 		if got := statefiles.Reason(err); got != want {
 			t.Errorf("%v: %q, want %q", err, got, want)

@@ -91,7 +91,7 @@ func EndReason(reason engine.ExpiryReason) session.EndReason {
 	case engine.ExpiredBudget, engine.ExpiredDied, engine.ExpiredClosed: // of a closed one the log has the end, with its reason
 		return session.EndWorkerDied
 	case engine.ExpiredKilled:
-		return session.EndOwnerLost
+		return session.EndCutOff
 	}
 	return ""
 }

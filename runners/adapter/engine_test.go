@@ -41,7 +41,7 @@ func TestErrorsOfTheEngine(t *testing.T) {
 	}
 	for in, want := range map[engine.ExpiryReason]session.EndReason{
 		engine.ExpiredIdle: "idle", engine.ExpiredBudget: "worker_died", engine.ExpiredDied: "worker_died", engine.ExpiredMemory: "memory",
-		engine.ExpiredKilled: "owner_lost", engine.ExpiredClosed: "worker_died", "": "",
+		engine.ExpiredKilled: "cut_off", engine.ExpiredClosed: "worker_died", "": "",
 	} {
 		var ended *commands.SessionEndedError
 		if got := translate(&engine.SessionEndedError{Reason: in}); !errors.As(got, &ended) || ended.Reason != want {

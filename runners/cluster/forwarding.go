@@ -24,6 +24,7 @@ const (
 	maxRequestBytes  = 8 << 20                // an expression is at most the API's 1 MB
 	maxResponseBytes = 64 << 20               // a result and an output of at most 1 MB each, escaped
 	maxRefusalBytes  = 256                    // of a refusal's text, kept for the log
+	silence          = 2 * time.Second        // without an answer, until the owner is asked over a new connection
 	unreachablePause = 500 * time.Millisecond // before an owner that did not receive the request is asked again
 )
 
@@ -42,6 +43,7 @@ type Peers struct {
 	PeersConfig
 	tls      *tls.Config
 	client   http.Client
+	fresh    http.Client // makes a connection for each request
 	received nonces
 }
 
@@ -62,9 +64,10 @@ func NewPeers(c PeersConfig) (*Peers, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Peers{PeersConfig: c, tls: known, client: http.Client{Transport: &http.Transport{
-		TLSClientConfig: known, TLSHandshakeTimeout: 10 * time.Second, MaxIdleConnsPerHost: 16, IdleConnTimeout: time.Minute,
-	}}}, nil
+	kept := &http.Transport{TLSClientConfig: known, TLSHandshakeTimeout: 10 * time.Second, MaxIdleConnsPerHost: 16, IdleConnTimeout: time.Minute}
+	fresh := kept.Clone()
+	fresh.DisableKeepAlives = true
+	return &Peers{PeersConfig: c, tls: known, client: http.Client{Transport: kept}, fresh: http.Client{Transport: fresh}}, nil
 }
 
 // Listener accepts only peers from l: their connections are encrypted, and others have no byte of a request read.
@@ -76,6 +79,8 @@ var (
 	// errNoAnswer means that the owner was not reached, or the connection broke before its answer
 	// came. It is asked again: it evaluates a nonce once.
 	errNoAnswer = errors.New("no answer came from the process that owns the session")
+	// errReceivedBefore means that the owner has received the request already.
+	errReceivedBefore = errors.New("the process that owns the session has received this before")
 )
 
 // CloseIdleConnections closes the connections to other processes that no request uses.
@@ -222,7 +227,42 @@ func (e *forwardedError) unpack() error {
 	return &commands.RunEndedError{RunID: e.RunID, Position: e.Position, Cause: cause}
 }
 
+// forward asks the owner, and asks it again over a new connection when it has said nothing for silence: the one that was kept may be lost
+// without a word. The owner evaluates what comes first and refuses the other, which then counts for nothing.
 func (p *Peers) forward(ctx context.Context, to *commands.SessionElsewhereError, nonce string, in commands.Intent, c commands.Evaluate) (commands.Evaluation, error) {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	type reply struct {
+		evaluation commands.Evaluation
+		err        error
+	}
+	replies, asked := make(chan reply, 2), 0
+	ask := func(client *http.Client) {
+		asked++
+		go func() {
+			evaluation, err := p.ask(ctx, client, to, nonce, in, c)
+			replies <- reply{evaluation, err}
+		}()
+	}
+	ask(&p.client)
+	silent := time.NewTimer(silence)
+	defer silent.Stop()
+	for {
+		select {
+		case r := <-replies:
+			asked--
+			if asked > 0 && (errors.Is(r.err, errReceivedBefore) || errors.Is(r.err, errNoAnswer)) {
+				continue
+			}
+			return r.evaluation, r.err
+		case <-silent.C:
+			ask(&p.fresh)
+		}
+	}
+}
+
+// ask makes one request of the owner.
+func (p *Peers) ask(ctx context.Context, client *http.Client, to *commands.SessionElsewhereError, nonce string, in commands.Intent, c commands.Evaluate) (commands.Evaluation, error) {
 	ctx, span := tracing.Below(ctx, tracing.Forward, "")
 	defer span.End()
 	if span.Recording() {
@@ -241,7 +281,7 @@ func (p *Peers) forward(ctx context.Context, to *commands.SessionElsewhereError,
 	}
 	request.Header.Set(toHeader, to.Owner)
 	request.Header.Set(nonceHeader, nonce)
-	response, err := p.client.Do(request)
+	response, err := client.Do(request)
 	if notPeer(err) {
 		return unknown(fmt.Errorf("%s is no process of this installation, or has another peer secret: %w", to.Address, err))
 	}
@@ -255,6 +295,8 @@ func (p *Peers) forward(ctx context.Context, to *commands.SessionElsewhereError,
 		return commands.Evaluation{}, fmt.Errorf("%w: %w", errNoAnswer, err)
 	case response.StatusCode == http.StatusMisdirectedRequest: // another process has the owner's address now
 		return commands.Evaluation{}, fmt.Errorf("%w: another process is at %s", errNoAnswer, to.Address)
+	case response.StatusCode == http.StatusConflict:
+		return unknown(errReceivedBefore)
 	case response.StatusCode != http.StatusOK:
 		return unknown(fmt.Errorf("%s refuses with %s: %s", to.Address, response.Status, answered[:min(len(answered), maxRefusalBytes)]))
 	}

@@ -12,6 +12,7 @@ import (
 	"net/http/httptest"
 	"reflect"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -23,6 +24,8 @@ import (
 	"reckon/domain/run"
 	"reckon/internal/httpserver"
 	"reckon/runners/cluster"
+	"reckon/test/proxy"
+	"reckon/test/wait"
 )
 
 // peers are the peers of a process for which no other one ever dies.
@@ -370,5 +373,54 @@ func TestWhenAWorkerComesFreeIsForwarded(t *testing.T) {
 	_, err := peers("p", "s", elsewhere(address)).Evaluate(t.Context(), commands.Intent{}, commands.Evaluate{})
 	if late, is := errors.AsType[*commands.SaturatedError](err); !is || late.RetryAfter != 7*time.Second {
 		t.Errorf("%v", err)
+	}
+}
+
+// TestAConnectionThatIsLostCostsNoEvaluation: the connection to the owner that was kept is lost, before the request arrives or after it, and
+// neither side is told. What has not arrived is asked over a new one; what has is evaluated once, and its answer is not known.
+func TestAConnectionThatIsLostCostsNoEvaluation(t *testing.T) {
+	t.Parallel()
+	var evaluated atomic.Int64
+	begun := make(chan struct{}, 2)
+	way := proxy.Start(t, "tcp", owner(t, "s", func(ctx context.Context, _ commands.Intent, c commands.Evaluate) (commands.Evaluation, error) {
+		evaluated.Add(1)
+		if c.Expression == "slow" {
+			begun <- struct{}{}
+			<-ctx.Done()
+			return commands.Evaluation{}, ctx.Err()
+		}
+		return commands.Evaluation{Result: c.Expression}, nil
+	}))
+	p := peers("caller", "s", elsewhere(way.Address()))
+	ask := func(ctx context.Context, expression string) error {
+		got, err := p.Evaluate(ctx, commands.Intent{}, commands.Evaluate{Expression: expression})
+		if err == nil && got.Result != expression {
+			t.Errorf("%s is %q", expression, got.Result)
+		}
+		return err
+	}
+	if err := ask(t.Context(), "1"); err != nil {
+		t.Fatal(err)
+	}
+	way.Lose()
+	if err := ask(t.Context(), "2"); err != nil {
+		t.Fatal(err)
+	}
+	if n := evaluated.Load(); n != 2 {
+		t.Errorf("%d evaluations, want 2", n)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	go func() {
+		<-begun
+		way.Lose()
+		wait.Pace(4 * time.Second) // it is asked again, and refused
+		cancel()
+	}()
+	if err := ask(ctx, "slow"); !errors.Is(err, commands.ErrSessionOwnerAway) {
+		t.Errorf("what arrived: %v", err)
+	}
+	if n := evaluated.Load(); n != 3 {
+		t.Errorf("%d evaluations, want 3", n)
 	}
 }

@@ -185,7 +185,11 @@ func (h *Heartbeat) writeWhileHolding(ctx context.Context) {
 			return
 		}
 		begun := time.Now()
-		bounded, cancel := context.WithTimeout(ctx, killAfter)
+		limit := killAfter - h.Age() // a connection that is lost is to be found, and the heartbeat repeated, before that ends
+		if limit <= 0 {
+			limit = killAfter
+		}
+		bounded, cancel := context.WithTimeout(ctx, limit)
 		err := h.write(bounded, runner.Beat{Nonces: nonces})
 		cancel()
 		switch {

@@ -105,6 +105,7 @@ type Server struct {
 	blobs string // folder of the blobs
 
 	mu      sync.Mutex
+	limited map[string]bool // by stream: whether the last call for it had a limit of time
 	away    bool
 	watched map[string]int // requests that wait, by job
 }
@@ -133,15 +134,32 @@ func (s *Server) notifyJobEnded(jobID string) (<-chan struct{}, func()) {
 // RemoveBlobs removes every blob that is stored, as nobody should.
 func (s *Server) RemoveBlobs(t testing.TB) {
 	t.Helper()
-	removed := 0
+	s.eachBlob(t, os.Remove)
+}
+
+// DamageBlobs replaces every blob that is stored by other bytes of its length.
+func (s *Server) DamageBlobs(t testing.TB) {
+	t.Helper()
+	s.eachBlob(t, func(path string) error {
+		info, err := os.Stat(path)
+		if err != nil {
+			return err
+		}
+		return os.WriteFile(path, make([]byte, info.Size()), 0o600)
+	})
+}
+
+func (s *Server) eachBlob(t testing.TB, change func(path string) error) {
+	t.Helper()
+	changed := 0
 	must(t, filepath.WalkDir(s.blobs, func(path string, entry fs.DirEntry, err error) error {
 		if err != nil || len(entry.Name()) != 64 || entry.IsDir() {
 			return err
 		}
-		removed++
-		return os.Remove(path)
+		changed++
+		return change(path)
 	}))
-	if removed == 0 {
+	if changed == 0 {
 		t.Fatal("there are no blobs")
 	}
 }
@@ -159,9 +177,20 @@ type store struct {
 	server *Server
 }
 
-func (s store) refuse() error {
+// Limited tells whether the last read or append of a stream had a limit of time.
+func (s *Server) Limited(stream string) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.limited[stream]
+}
+
+func (s store) refuse(ctx context.Context, stream string) error {
 	s.server.mu.Lock()
 	defer s.server.mu.Unlock()
+	if s.server.limited == nil {
+		s.server.limited = map[string]bool{}
+	}
+	_, s.server.limited[stream] = ctx.Deadline()
 	if s.server.away {
 		return commands.ErrUnavailable
 	}
@@ -170,7 +199,7 @@ func (s store) refuse() error {
 
 // Read is commands.Store.
 func (s store) Read(ctx context.Context, stream string) (commands.History, error) {
-	if err := s.refuse(); err != nil {
+	if err := s.refuse(ctx, stream); err != nil {
 		return commands.History{}, err
 	}
 	return s.Store.Read(ctx, stream)
@@ -178,7 +207,7 @@ func (s store) Read(ctx context.Context, stream string) (commands.History, error
 
 // ReadFrom is commands.Store.
 func (s store) ReadFrom(ctx context.Context, stream string, from event.Revision, count int) (commands.History, error) {
-	if err := s.refuse(); err != nil {
+	if err := s.refuse(ctx, stream); err != nil {
 		return commands.History{}, err
 	}
 	return s.Store.ReadFrom(ctx, stream, from, count)
@@ -186,7 +215,7 @@ func (s store) ReadFrom(ctx context.Context, stream string, from event.Revision,
 
 // Event is commands.Store.
 func (s store) Event(ctx context.Context, stream string, revision event.Revision) (event.Recorded, error) {
-	if err := s.refuse(); err != nil {
+	if err := s.refuse(ctx, stream); err != nil {
 		return event.Recorded{}, err
 	}
 	return s.Store.Event(ctx, stream, revision)
@@ -194,7 +223,7 @@ func (s store) Event(ctx context.Context, stream string, revision event.Revision
 
 // Append is commands.Store.
 func (s store) Append(ctx context.Context, stream string, at event.Revision, events []event.Proposed) (commands.Appended, error) {
-	if err := s.refuse(); err != nil {
+	if err := s.refuse(ctx, stream); err != nil {
 		return commands.Appended{}, err
 	}
 	return s.Store.Append(ctx, stream, at, events)
@@ -334,7 +363,7 @@ func Start(t testing.TB, o Options) *Server {
 		Health: readapi.Health{
 			IsAway: func(err error) bool { return errors.Is(err, commands.ErrUnavailable) },
 			Dependencies: []readapi.Dependency{
-				{Name: "eventstore", Part: "the event log", Check: func(context.Context) error { return log.refuse() }},
+				{Name: "eventstore", Part: "the event log", Check: func(ctx context.Context) error { return log.refuse(ctx, "") }},
 				{Name: "identity", Part: "the database of identities", Check: who.Ready}, {Name: "blobs", Part: "the store of blobs", Check: kept.Ready},
 			},
 			Projections: func(ctx context.Context) (healths []readapi.ProjectionHealth) {

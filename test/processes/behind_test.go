@@ -22,8 +22,11 @@ type bucketed struct {
 
 func installWithBucket(t testing.TB) bucketed {
 	t.Helper()
-	bucket := s3test.Start(t)
-	in := install(t)
+	return withBucket(install(t), s3test.Start(t))
+}
+
+// withBucket is an installation that has its blobs in a bucket.
+func withBucket(in *installation, bucket *s3test.Server) bucketed {
 	return bucketed{in.with("--blobs", bucket.Address(s3test.Bucket)), bucket}
 }
 

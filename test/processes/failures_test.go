@@ -6,6 +6,7 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -91,17 +92,13 @@ func notReady(t *testing.T, server *e2e.Server) string {
 	return told
 }
 
-// TestWhatCallersAreTold takes each shared part away from a server, in each way, and writes down what requests are answered meanwhile; then the part is
-// given back, and everything works again.
-func TestWhatCallersAreTold(t *testing.T) {
-	t.Parallel()
-	in, w := installWithBucket(t).behind(t)
-	server := in.api("api,project,run,react")
-	alice := server.NewAccount("alice@example.com")
+// tableRequests are the requests of the table.
+func tableRequests(t *testing.T, alice *e2e.Account) []request {
+	t.Helper()
 	var kept evaluated
 	must(t, alice.JSON("POST", "/api/evaluate", longAnswer, &kept))
 	ended := await(t, alice, submitTo(t, alice, map[string]any{"expression": "2 + 2"}))
-	requests := []request{
+	return []request{
 		{"`POST /api/evaluate`", "POST", "/api/evaluate", map[string]any{"expression": "1 + 1"}},
 		{"`POST /api/evaluate` over 16 KiB", "POST", "/api/evaluate", longAnswer},
 		{"`POST /api/jobs`", "POST", "/api/jobs", map[string]any{"expression": "3 + 3"}},
@@ -112,31 +109,51 @@ func TestWhatCallersAreTold(t *testing.T) {
 		{"`POST /auth/login`", "POST", "/auth/login", map[string]any{"email": alice.Email, "password": "correct horse battery"}},
 		{"`GET /billing/plans`", "GET", "/billing/plans", nil},
 	}
-	works := func() bool {
-		for _, q := range requests {
-			if answerTo(alice, q) != "200" {
-				return false
-			}
-		}
-		return notReady(t, server) == "200"
+}
+
+// answersTo are the answers to requests that are made at once, by their names.
+func answersTo(a *e2e.Account, requests []request) map[string]string {
+	answers := map[string]string{}
+	var mu sync.Mutex
+	var asking sync.WaitGroup
+	for _, q := range requests {
+		asking.Go(func() {
+			answer := answerTo(a, q)
+			mu.Lock()
+			defer mu.Unlock()
+			answers[q.name] = answer
+		})
 	}
+	asking.Wait()
+	return answers
+}
+
+// allAnswered tells whether all is well.
+func allAnswered(t *testing.T, server *e2e.Server, a *e2e.Account, requests []request) bool {
+	t.Helper()
+	for _, q := range requests {
+		if answerTo(a, q) != "200" {
+			return false
+		}
+	}
+	return notReady(t, server) == "200"
+}
+
+// TestWhatCallersAreTold takes each shared part away from a server, in each way, and writes down what requests are answered meanwhile; then the part is
+// given back, and everything works again.
+func TestWhatCallersAreTold(t *testing.T) {
+	t.Parallel()
+	in, w := installWithBucket(t).behind(t)
+	server := in.api("api,project,run,react")
+	alice := server.NewAccount("alice@example.com")
+	requests := tableRequests(t, alice)
+	works := func() bool { return allAnswered(t, server, alice, requests) }
 	wait.Until(t, "everything works", works)
 	told := map[string]map[string]string{}
 	all := w.failings()
 	for _, f := range all[:sweep.Size(t, "RECKON_FAILURES", 4, len(all))] {
 		f.fail(f.way)
-		answers := map[string]string{}
-		var mu sync.Mutex
-		var asking sync.WaitGroup
-		for _, q := range requests {
-			asking.Go(func() {
-				answer := answerTo(alice, q)
-				mu.Lock()
-				defer mu.Unlock()
-				answers[q.name] = answer
-			})
-		}
-		asking.Wait()
+		answers := answersTo(alice, requests)
 		ready := notReady(t, server)
 		if f.state == "silent" {
 			wait.Until(t, f.part+" is away", func() bool { ready = notReady(t, server); return ready != "200" })
@@ -146,7 +163,7 @@ func TestWhatCallersAreTold(t *testing.T) {
 		f.way.Mend()
 		wait.Until(t, "everything works after "+f.part+" was "+f.state, works)
 	}
-	compareTold(t, told, len(all))
+	compareTold(t, told)
 	books := settle(t, connect(t, in.log))
 	books.check(t)
 	for id, of := range books.jobs {
@@ -159,19 +176,24 @@ func TestWhatCallersAreTold(t *testing.T) {
 // longAnswer is an evaluation whose expression and answer are blobs.
 var longAnswer = map[string]any{"expression": `StringRepeat["x", 20000] <> "` + strings.Repeat("y", 17<<10) + `"`}
 
-// compareTold compares what callers were told with testdata/failures.json, or writes that when the whole was asked.
-func compareTold(t *testing.T, told map[string]map[string]string, whole int) {
+// toldMutex is held while the file of answers is written: several tests measure parts of it.
+var toldMutex sync.Mutex
+
+// compareTold compares what callers were told with testdata/failures.json, or writes it there.
+func compareTold(t *testing.T, told map[string]map[string]string) {
 	t.Helper()
-	if *update && len(told) == whole {
-		content, err := json.MarshalIndent(told, "", "\t")
-		must(t, err)
-		must(t, errors.Join(os.MkdirAll("testdata", 0o750), os.WriteFile(failuresFile, append(content, '\n'), 0o600)))
-		return
-	}
+	toldMutex.Lock()
+	defer toldMutex.Unlock()
 	content, err := os.ReadFile(failuresFile)
 	must(t, err)
 	var want map[string]map[string]string
 	must(t, json.Unmarshal(content, &want))
+	if *update {
+		maps.Copy(want, told)
+		content, err = json.MarshalIndent(want, "", "\t")
+		must(t, errors.Join(err, os.WriteFile(failuresFile, append(content, '\n'), 0o600)))
+		return
+	}
 	for failure, answers := range told {
 		for name, answer := range answers {
 			if want[failure][name] != answer {

@@ -64,8 +64,13 @@ func installWith(t testing.TB, plans string) *installation {
 // installOn is installWith a database and a log that is written first.
 func installOn(t testing.TB, plans, database string, writeLog func(folder string)) *installation {
 	t.Helper()
+	return installIn(t, t.TempDir(), plans, database, writeLog)
+}
+
+// installIn is installOn with the folder in which the log lies, and what else is shared.
+func installIn(t testing.TB, folder, plans, database string, writeLog func(folder string)) *installation {
+	t.Helper()
 	way, address := pgtest.Behind(t, database)
-	folder := t.TempDir()
 	config := filepath.Join(folder, "reckon.toml")
 	if err := os.WriteFile(config, []byte(plans), 0o600); err != nil {
 		t.Fatal(err)

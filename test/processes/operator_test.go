@@ -120,7 +120,7 @@ func TestFrozenOwner(t *testing.T) {
 		waiting.Go(func() {
 			e, err := inSession(here, "z")
 			t.Logf("answered %v after the owner froze", time.Since(begun).Round(time.Millisecond))
-			if err != nil || e.Result != "z" || !strings.Contains(strings.Join(e.Warnings, " "), "was lost, because the process that held it is gone") {
+			if err != nil || e.Result != "z" || !strings.Contains(strings.Join(e.Warnings, " "), "was lost, because the process that held it stopped reporting") {
 				t.Errorf("%+v, %v", e, err)
 			}
 		})
@@ -169,7 +169,7 @@ func TestOwnerDiesWhileItEvaluates(t *testing.T) {
 	_, _, two, here, there := pair(t)
 	p := begin(t, here, there, "Pause[4]; z")
 	two.Kill()
-	if <-p.ended; p.err != nil || p.Result != "z" || !strings.Contains(strings.Join(p.Warnings, " "), "was lost, because the process that held it is gone") {
+	if <-p.ended; p.err != nil || p.Result != "z" || !strings.Contains(strings.Join(p.Warnings, " "), "was lost, because the process that held it stopped reporting") {
 		t.Errorf("%+v, %v", p.evaluated, p.err)
 	}
 }

@@ -9,6 +9,8 @@ import (
 	"strconv"
 	"syscall"
 	"unicode/utf8"
+
+	"reckon/internal/disk"
 )
 
 // ErrClosed is returned by every write after Close.
@@ -153,7 +155,7 @@ func (e *StorageError) Error() string {
 func remedyFor(err error) string {
 	is := func(refusals ...error) bool { return isAny(err, refusals...) }
 	switch {
-	case is(syscall.ENOSPC, syscall.EDQUOT):
+	case disk.IsFull(err):
 		return "the disk is full: free space"
 	case is(syscall.EMFILE, syscall.ENFILE):
 		return "too many files are open: raise the limit (ulimit -n, LimitNOFILE of systemd)"
@@ -173,13 +175,13 @@ func (e *StorageError) Unwrap() error { return e.Err }
 
 // Full reports whether the disk refused for want of space.
 func (e *StorageError) Full() bool {
-	return errors.Is(e.Err, syscall.ENOSPC) || errors.Is(e.Err, syscall.EDQUOT)
+	return disk.IsFull(e.Err)
 }
 
 // isRefusedByDisk reports whether the system refused a call that may succeed another time,
 // so that what is on disk need not be wrong.
 func isRefusedByDisk(err error) bool {
-	return isAny(err, syscall.ENOSPC, syscall.EDQUOT, syscall.EFBIG, syscall.EROFS, syscall.EACCES, syscall.EPERM, syscall.EMFILE, syscall.ENFILE, syscall.ENOMEM)
+	return disk.IsFull(err) || isAny(err, syscall.EFBIG, syscall.EROFS, syscall.EACCES, syscall.EPERM, syscall.EMFILE, syscall.ENFILE, syscall.ENOMEM)
 }
 
 // mayPass reports whether the system refused a read for want of something else than the

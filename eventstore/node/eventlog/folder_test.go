@@ -281,7 +281,7 @@ func TestWrongKindsOfFiles(t *testing.T) {
 func TestRefusalsSayWhatToDo(t *testing.T) {
 	t.Parallel()
 	for errno, says := range map[error]string{
-		syscall.ENOSPC: "free space", syscall.EMFILE: "ulimit -n", syscall.EROFS: "read-only", syscall.EACCES: "user who runs the node", syscall.EIO: "check the disk", syscall.EISDIR: "move it",
+		syscall.ENOSPC: "free space", syscall.EDQUOT: "free space", syscall.EMFILE: "ulimit -n", syscall.EROFS: "read-only", syscall.EACCES: "user who runs the node", syscall.EIO: "check the disk", syscall.EISDIR: "move it",
 	} {
 		for _, err := range []error{&StorageError{Dir: "d", Operation: "write", Err: errno}, &StorageError{Dir: "d", Operation: "open", Err: errno, Opening: true}, &CopyError{Target: "d", Err: errno}} {
 			if !strings.Contains(err.Error(), says) {
