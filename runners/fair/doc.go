@@ -16,8 +16,8 @@
 // It promises that
 //   - while one account wants more than there is, another's first request gets a place at once;
 //   - however many accounts hold the places, the first request of an account that has computed
-//     less recently than those that wait gets one within Short, where there are two or more
-//     and all work can be paused; and within Brief, where those that hold places have each
+//     less recently than those that wait, and less than half as much as those that hold one, gets
+//     one within Short, where there are two or more and all work can be paused; and within Brief, where those that hold places have each
 //     computed for nine times Short recently;
 //   - a place stays free only when it is the last one and every waiting account holds one;
 //   - requests of one account are served in the order in which they came;

@@ -59,6 +59,19 @@ type Place struct {
 	timer  *time.Timer     // makes it long while it runs, ends it while it is paused
 }
 
+type placeKey struct{}
+
+// At is the context of work at a place, which pauses with it: whoever starts a process for it attaches that to Of.
+func At(ctx context.Context, place *Place) context.Context {
+	return context.WithValue(ctx, placeKey{}, place)
+}
+
+// Of is the place at which the work of a context is; nil: it has none and is not paused.
+func Of(ctx context.Context) *Place {
+	place, _ := ctx.Value(placeKey{}).(*Place)
+	return place
+}
+
 // NewPool returns a pool of at least one place.
 func NewPool(places int) *Pool {
 	return &Pool{schedule: newSchedule(max(1, places)), places: map[*ticket]*Place{}}
@@ -99,11 +112,13 @@ func (p *Pool) Acquire(ctx context.Context, account string, wait, hold time.Dura
 	}
 }
 
-// again decides anew: what runs has computed more by now than what waits.
+// again decides anew where nothing was decided for Short: what runs has computed more by now than what waits.
 func (p *Pool) again() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.decide((*schedule).settle)
+	if time.Since(p.schedule.now) >= Short {
+		p.decide((*schedule).settle)
+	}
 }
 
 // Attach names the work at the place, which may be paused for others from now on. It has run since the place was granted. Work that was

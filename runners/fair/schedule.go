@@ -188,8 +188,11 @@ func mayTake(of *share, free int) bool { return of.running == 0 || free > 1 }
 
 // victim is the long ticket whose place a short one gets; nil: none does.
 func (s *schedule) victim() (worst *ticket) {
+	if s.free > 0 || len(s.running) <= s.longPart() {
+		return nil
+	}
 	next := s.bestWaiting(1)
-	if next == nil || s.free > 0 || len(s.running) <= s.longPart() {
+	if next == nil {
 		return nil
 	}
 	for _, t := range s.running {
