@@ -260,11 +260,19 @@ FINDINGS = {"reason": None, "declarations": [], "axioms_used": [], "refusal": No
 def certificate_leaf(certificate, inclusion):
     """The text that the tree commits to for a certificate, and the members that it covers."""
     findings = text_member(inclusion, "findings", "the inclusion")
-    found = FINDINGS | read_json(findings.encode("utf-8", "surrogatepass"), "findings")
+    said = read_json(findings.encode("utf-8", "surrogatepass"), "findings")
+    judged = {"": said.pop("judged")} if "judged" in said else {}  # in findings of version 4 of the event on
+    found = FINDINGS | said
     check(set(found) == set(FINDINGS), "findings has a member that no certificate has")
     check(all(name in certificate and canonical(certificate[name]) == canonical(found[name]) for name in FINDINGS), "the findings are not the certificate's")
     export, checker = certificate.get("export"), certificate.get("checker")
     check(isinstance(export, dict) and isinstance(checker, dict), "the certificate has no export or no checker")
+    if judged:
+        judged |= {f"{name}.": judged[""].pop(name) for name in ("export", "checker") if isinstance(judged[""], dict) and name in judged[""]}
+    for prefix, members in judged.items():
+        of = {"": certificate, "export.": export, "checker.": checker}[prefix]
+        check(isinstance(members, dict) and all("." not in name and name in of and canonical(of[name]) == canonical(value) for name, value in members.items()), "the findings are not the certificate's")
+        found |= {prefix + name: value for name, value in members.items()}
     covered = {"certificate_id": text_member(certificate, "certificate_id", "the certificate"), "verdict": text_member(certificate, "verdict", "the certificate"),
                "export.sha256": text_member(export, "sha256", "the certificate"), "checker.rev": text_member(checker, "rev", "the certificate"),
                "created_at": text_member(certificate, "created_at", "the certificate")}

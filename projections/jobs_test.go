@@ -77,6 +77,10 @@ const (
 
 func of(kind job.Kind) func(*job.Submission) { return func(s *job.Submission) { s.Kind = kind } }
 
+func within(budget time.Duration) func(*job.Submission) {
+	return func(s *job.Submission) { s.TimeoutMS = budget.Milliseconds() }
+}
+
 func concurrent(n int) func(*job.Submission) { return func(s *job.Submission) { s.Concurrent = n } }
 
 func TestJobsProjection(t *testing.T) {

@@ -152,11 +152,16 @@ type Claimant struct {
 	Except map[string]bool
 	// ReadyFor: only jobs that any runner could have claimed for as long, to the knowledge of this process.
 	ReadyFor time.Duration
+	// Budget is that of a job at most; 0: any.
+	Budget time.Duration
+	// ExceptAccounts are accounts of which the runner is proposed nothing.
+	ExceptAccounts map[string]bool
 }
 
 // Proposal is a job that a runner may claim. It is proposed to no other runner for proposalLease.
 type Proposal struct {
 	JobID       string
+	Account     string
 	Kind        job.Kind
 	Attempt     int    // number of claims so far
 	Correlation string // of the submission
@@ -194,7 +199,7 @@ func (q *Queue) ProposeJobs(ctx context.Context, c Claimant, n int) (proposals [
 			return err
 		}
 		for _, j := range q.order.propose(c, n, owners, now) {
-			proposals = append(proposals, Proposal{JobID: j.id, Kind: j.kind, Attempt: j.attempt, Correlation: j.correlation, Cause: j.cause, Traceparent: j.traceparent})
+			proposals = append(proposals, Proposal{JobID: j.id, Account: j.account.name, Kind: j.kind, Attempt: j.attempt, Correlation: j.correlation, Cause: j.cause, Traceparent: j.traceparent})
 		}
 		if len(proposals) == 0 {
 			again = expiry

@@ -3,6 +3,7 @@ package projections_test
 import (
 	"context"
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"slices"
 	"testing"
@@ -38,7 +39,7 @@ WITH open AS (SELECT * FROM queue_v4 WHERE status IN ('queued', 'running')), hel
 )`
 	plainEligible = `, eligible AS (
 	SELECT w.* FROM waiting AS w LEFT JOIN sessions_v1 AS s ON s.stream = w.session
-	WHERE w.kind IN (?) AND (w.session = '' AND ? OR w.session <> '' AND w.turn = 1
+	WHERE w.kind IN (?) AND (? OR w.timeout_ms <= ?) AND w.account <> ? AND (w.session = '' AND ? OR w.session <> '' AND w.turn = 1
 		AND w.session NOT IN (SELECT session FROM held) AND (s.owner = ? OR s.owner IS NULL AND ?))
 		AND w.not_before_ms NOT BETWEEN %[1]s + 1 AND %[1]s + 600000
 )`
@@ -74,7 +75,7 @@ SELECT job_id, ROW_NUMBER() OVER (ORDER BY load, position) AS place FROM ranked`
 func plainProposals(ctx context.Context, db *bun.DB, c projections.Claimant, n int) (ids []string, err error) {
 	statement := fmt.Sprintf(plainHeldAndWaiting, clockOf(db)) + fmt.Sprintf(plainEligible, clockOf(db)) + fmt.Sprintf(plainRanked, "eligible") +
 		" SELECT job_id FROM ranked WHERE load < concurrent ORDER BY load, position LIMIT ?"
-	err = db.NewRaw(statement, bun.List(c.Kinds), !c.OwnSessionsOnly, c.Runner, !c.OwnSessionsOnly, n).Scan(ctx, &ids)
+	err = db.NewRaw(statement, bun.List(c.Kinds), c.Budget == 0, c.Budget.Milliseconds(), slices.Collect(maps.Keys(c.ExceptAccounts))[0], !c.OwnSessionsOnly, c.Runner, !c.OwnSessionsOnly, n).Scan(ctx, &ids)
 	return ids, err
 }
 
@@ -163,7 +164,7 @@ func nonce(id string, attempt int) string { return fmt.Sprint(id, "-", attempt) 
 func (l *queueLife) submit() {
 	id := fmt.Sprint(l.prefix, "-", l.made)
 	l.made++
-	change := []func(*job.Submission){of([]job.Kind{one, two, three}[l.random.IntN(3)]), concurrent(1 + l.random.IntN(3))}
+	change := []func(*job.Submission){of([]job.Kind{one, two, three}[l.random.IntN(3)]), concurrent(1 + l.random.IntN(3)), within(time.Duration(1+l.random.IntN(3)) * time.Second)}
 	if l.random.IntN(3) == 0 {
 		change = append(change, inSession(fmt.Sprint("s", l.random.IntN(2))))
 	}
@@ -242,6 +243,8 @@ func (l *queueLife) checkPlaces(name string, queue *projections.Queue) {
 func (l *queueLife) checkProposals(queue *projections.Queue) {
 	l.t.Helper()
 	c := projections.Claimant{Runner: []string{"one", "two", "three"}[l.random.IntN(3)], OwnSessionsOnly: l.random.IntN(4) == 0, Kinds: []job.Kind{one, two, three}[:1+l.random.IntN(3)]}
+	c.Budget = time.Duration(l.random.IntN(3)) * time.Second
+	c.ExceptAccounts = map[string]bool{append([]string{"nobody"}, queueAccounts...)[l.random.IntN(4)]: true}
 	n := 1 + l.random.IntN(5)
 	want, err := plainProposals(l.t.Context(), l.db, c, n)
 	if err != nil {

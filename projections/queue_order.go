@@ -38,6 +38,7 @@ type queuedJob struct {
 	correlation, cause, traceparent string
 	kind                            job.Kind
 	position                        int64
+	budget                          time.Duration
 	notBeforeMS                     int64 // Unix time in milliseconds from which it may be proposed; 0: at once
 	concurrent, attempt             int
 	known                           time.Time // when this process learned of its present state
@@ -135,7 +136,7 @@ func (o *order) put(row *QueueRow) {
 		o.list = append(o.list, a)
 	}
 	j := &queuedJob{
-		id: row.JobID, correlation: row.Correlation, cause: row.Cause, traceparent: row.Traceparent, session: row.Session, kind: row.Kind, position: row.Position,
+		id: row.JobID, correlation: row.Correlation, cause: row.Cause, traceparent: row.Traceparent, session: row.Session, kind: row.Kind, budget: time.Duration(row.TimeoutMS) * time.Millisecond, position: row.Position,
 		concurrent: row.Concurrent, notBeforeMS: row.NotBeforeMS, attempt: row.Attempt, running: row.Status == job.Running, account: a, known: time.Now(),
 	}
 	o.jobs[j.id] = j
@@ -349,13 +350,14 @@ func (o *order) sessionsHeld(a *accountQueue) map[string]bool {
 // eligible tells whether a claimant may have a waiting job. It is asked for an account's jobs from the oldest: busy holds the
 // sessions in which a job is held or an older one waits.
 func (c Claimant) eligible(j *queuedJob, busy map[string]bool, owners map[string]string) bool {
+	takes := (c.Budget == 0 || j.budget <= c.Budget) && !c.ExceptAccounts[j.account.name]
 	if j.session == "" {
-		return !c.OwnSessionsOnly && slices.Contains(c.Kinds, j.kind) && !c.Except[j.id]
+		return takes && !c.OwnSessionsOnly && slices.Contains(c.Kinds, j.kind) && !c.Except[j.id]
 	}
 	if busy[j.session] {
 		return false
 	}
 	busy[j.session] = true
 	owner, live := owners[j.session]
-	return slices.Contains(c.Kinds, j.kind) && (live && owner == c.Runner || !live && !c.OwnSessionsOnly)
+	return takes && slices.Contains(c.Kinds, j.kind) && (live && owner == c.Runner || !live && !c.OwnSessionsOnly)
 }

@@ -47,11 +47,16 @@ type Claimant struct {
 	Except map[string]bool
 	// ReadyFor: the runner claims only jobs that any other could have claimed for as long.
 	ReadyFor time.Duration
+	// Budget is that of a job at most; 0: any.
+	Budget time.Duration
+	// ExceptAccounts are accounts of which the runner claims nothing now.
+	ExceptAccounts map[string]bool
 }
 
 // Proposal is a job that the queue has reserved for a runner to claim.
 type Proposal struct {
 	JobID       string
+	Account     string
 	Kind        job.Kind
 	Correlation string // correlation id of the submission
 	Cause       string // id of the event that queued the job, or put it back into the queue
@@ -128,6 +133,7 @@ type Runner struct {
 	wakeUp    chan struct{} // receives when a job may have become ready
 
 	mu       sync.Mutex
+	slots    *slots
 	attempts map[string]*attempt // running here, by job id
 	// positions of the latest events of a job and of a session that may have made a job ready
 	lastJob, lastSession event.Position
@@ -181,7 +187,7 @@ const (
 // New returns a runner that runs nothing yet; its Observe must listen to the process's Subscription.
 func New(c Config) *Runner {
 	c.Kinds = slices.Sorted(maps.Keys(c.Run))
-	r := &Runner{Config: c, freeSlots: make(chan struct{}, c.Slots), wakeUp: make(chan struct{}, 1), attempts: map[string]*attempt{}, postponed: map[string]bool{}}
+	r := &Runner{Config: c, freeSlots: make(chan struct{}, c.Slots), wakeUp: make(chan struct{}, 1), slots: newSlots(c.Slots), attempts: map[string]*attempt{}, postponed: map[string]bool{}}
 	for range c.Slots {
 		r.freeSlots <- struct{}{}
 	}
@@ -257,9 +263,10 @@ func (r *Runner) Start(ctx context.Context) error {
 	for r.waitForFreeSlot(ctx) {
 		for _, p := range r.nextProposals(ctx) {
 			<-r.freeSlots
+			r.take(p)
 			group.Go(func() {
-				defer func() { r.freeSlots <- struct{}{} }()
-				r.reserveAndRun(running, p)
+				computed := r.reserveAndRun(running, p)
+				r.give(p, computed)
 			})
 		}
 	}
@@ -269,6 +276,22 @@ func (r *Runner) Start(ctx context.Context) error {
 	defer grace.Stop()
 	group.Wait()
 	return nil
+}
+
+// take notes that a job has a slot.
+func (r *Runner) take(p Proposal) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.slots.take(p.JobID, p.Account, time.Now())
+}
+
+// give gives a job's slot to others, some of which could not have had the last one.
+func (r *Runner) give(p Proposal, computed bool) {
+	r.mu.Lock()
+	r.slots.give(p.JobID, computed, time.Now())
+	r.mu.Unlock()
+	r.freeSlots <- struct{}{}
+	r.wake()
 }
 
 // waitForFreeSlot returns true once a slot is free, and false once the context has ended.
@@ -282,7 +305,7 @@ func (r *Runner) waitForFreeSlot(ctx context.Context) bool {
 	}
 }
 
-// nextProposals returns jobs to claim, at most one for each free slot. If there are
+// nextProposals returns jobs to claim, at most one for each free slot, and for the last one only a quick job. If there are
 // none it waits until there may be some and returns none.
 func (r *Runner) nextProposals(ctx context.Context) []Proposal {
 	if r.Heartbeat.WaitUntilConnected(ctx) != nil || r.waitOutPause(ctx) != nil {
@@ -295,7 +318,9 @@ func (r *Runner) nextProposals(ctx context.Context) []Proposal {
 	lastJob, lastSession := r.lastJob, r.lastSession
 	claimant := r.Claimant
 	claimant.Except = maps.Clone(r.postponed)
-	most := len(r.freeSlots)
+	wanted := r.slots.demand(len(r.freeSlots), time.Now())
+	most := wanted.most
+	claimant.Budget, claimant.ExceptAccounts = wanted.budget, wanted.except
 	if r.failures > 0 { // one job tells whether it goes again, and only one that no other runner takes
 		most, claimant.ReadyFor = 1, othersFirst
 	}
@@ -323,7 +348,7 @@ func (r *Runner) nextProposals(ctx context.Context) []Proposal {
 	if retryAfter > 0 {
 		retry = time.After(retryAfter)
 	}
-	if len(claimant.Except) > 0 {
+	if len(claimant.Except) > 0 || len(claimant.ExceptAccounts) > 0 {
 		again = time.After(postponeTime)
 	}
 	select {
@@ -377,8 +402,8 @@ type room struct {
 	err     error   // the payload cannot be read: the attempt ends with this
 }
 
-// reserveAndRun claims and runs a job once there is room for it; without room it leaves the job in the queue.
-func (r *Runner) reserveAndRun(ctx context.Context, p Proposal) {
+// reserveAndRun claims and runs a job once there is room for it, and tells whether it was computed; without room it leaves the job in the queue.
+func (r *Runner) reserveAndRun(ctx context.Context, p Proposal) (computed bool) {
 	r.mu.Lock()
 	freed := r.freed
 	r.mu.Unlock()
@@ -386,10 +411,10 @@ func (r *Runner) reserveAndRun(ctx context.Context, p Proposal) {
 	switch {
 	case err != nil:
 		r.Logger.WarnContext(tracing.Join(ctx, p.Traceparent), "a job could not be read before its claim", "job", p.JobID, "error", err)
-		return // it is proposed again when the reservation expires
+		return false // it is proposed again when the reservation expires
 	case !ok:
 		r.postpone(ctx, p.JobID, freed)
-		return
+		return false
 	}
 	if given.release != nil {
 		defer func() {
@@ -397,7 +422,7 @@ func (r *Runner) reserveAndRun(ctx context.Context, p Proposal) {
 			r.forgetPostponed()
 		}()
 	}
-	r.claimAndRun(ctx, p, given)
+	return r.claimAndRun(ctx, p, given)
 }
 
 // reserve asks the job's kind for room, if it is one that has any to give.
@@ -467,8 +492,8 @@ func (r *Runner) prolongReservations(ctx context.Context) {
 	}
 }
 
-// claimAndRun claims a job, computes it and ends it.
-func (r *Runner) claimAndRun(ctx context.Context, p Proposal, given room) {
+// claimAndRun claims a job, computes it and ends it. It tells whether it got as far as computing.
+func (r *Runner) claimAndRun(ctx context.Context, p Proposal, given room) (computed bool) {
 	ctx, span := r.Tracer.Begin(ctx, tracing.Job, string(p.Kind), p.Traceparent)
 	if within := tracing.Traceparent(ctx); within != "" {
 		p.Traceparent = within // what the attempt appends is below its span
@@ -495,10 +520,10 @@ func (r *Runner) claimAndRun(ctx context.Context, p Proposal, given room) {
 	cancel()
 	switch {
 	case errors.Is(err, job.ErrNotQueued):
-		return // another runner claimed it, or it was cancelled; the queue ends the reservation when it applies that event
+		return false // another runner claimed it, or it was cancelled; the queue ends the reservation when it applies that event
 	case err != nil:
 		r.Logger.WarnContext(ctx, "a claim failed", "job", p.JobID, "error", err)
-		return // if the claim was appended all the same, two heartbeats without its nonce give the job back
+		return false // if the claim was appended all the same, two heartbeats without its nonce give the job back
 	}
 	in = in.CausedBy(commands.EventID(in.ID, job.Stream(p.JobID), 0)) // all that follows does so from the claim
 	in.Account, in.Agent = state.Queued.Account, state.Queued.Agent
@@ -509,6 +534,7 @@ func (r *Runner) claimAndRun(ctx context.Context, p Proposal, given room) {
 	if r.Ended != nil {
 		r.Ended(state.Queued.Kind, outcome, time.Since(claimed))
 	}
+	return true
 }
 
 func endSpan(span tracing.Span, p Proposal, outcome Outcome) {

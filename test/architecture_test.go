@@ -60,7 +60,7 @@ var allowed = map[string][]string{
 	"runners/cluster":      {"commands", "domain/", "internal/tracing"},
 	"runners/kinds":        {"commands", "domain/", "runners"},                            // the one place that knows every kind of job
 	"runners/reference":    {"commands", "domain", "domain/", "runners", "internal/view"}, // runs jobs of every kind as examples, proofs from the catalogue
-	"runners/checker":      {"domain/", "runners/engine"},
+	"runners/checker":      {"domain/", "runners/engine", "runners/fair"},
 	"runners/workers":      {"runners", "commands", "domain/", "projections", "internal/lifecycle", "internal/tracing"},
 	"runners/engine":       {"domain/", "runners/fair", "internal/disk", "internal/private"},
 	"runners/fair":         {},

@@ -50,7 +50,7 @@ func (s *service) makeWorkers(ctx context.Context) error {
 	}
 	slots := s.config.JobSlots
 	if slots == 0 {
-		slots = runtime.GOMAXPROCS(0)
+		slots = runtime.GOMAXPROCS(0) + 1 // which long jobs never have
 	}
 	s.kinds = kinds.All(kinds.Parts{
 		Evaluator: s.writeSide.evaluator, Proofs: s.writeSide.proofs, Judge: s.writeSide.judge, Program: s.writeSide.program, Judged: s.observeKernels, Blobs: s.stores.blobs, States: s.stores.states, Simulator: []string{self, "qsim-child"},

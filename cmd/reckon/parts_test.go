@@ -27,15 +27,7 @@ func startService(t *testing.T) *service {
 		t.Fatal(err)
 	}
 	engines.Link(t, data)
-	var c config.Serve
-	parser, err := kong.New(&c, config.Options(func(string) string { return "" })...)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := parser.Parse([]string{"--data", data, "--listen", "127.0.0.1:0"}); err != nil {
-		t.Fatal(err)
-	}
-	s, err := assemble(t.Context(), c, slog.New(slog.DiscardHandler))
+	s, err := assemble(t.Context(), settingsOfServe(t, data), slog.New(slog.DiscardHandler))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -48,6 +40,33 @@ func startService(t *testing.T) *service {
 		t.Fatal(err)
 	}
 	return s
+}
+
+// settingsOfServe are those of `reckon serve` on a data folder.
+func settingsOfServe(t *testing.T, data string, arguments ...string) (c config.Serve) {
+	t.Helper()
+	parser, err := kong.New(&c, config.Options(func(string) string { return "" })...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := parser.Parse(append([]string{"--data", data, "--listen", "127.0.0.1:0"}, arguments...)); err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+// TestAWitnessIsNamedOnce: two names of one witness are refused before anything is made: its quorum could never be reached.
+func TestAWitnessIsNamedOnce(t *testing.T) {
+	t.Parallel()
+	data := filepath.Join(t.TempDir(), "d")
+	const one, again = "w.example/1+24426aa2+BOrhyHk7VZfEs/SQ52rDEXLEOWkPjuFBQruFGmH5pJ8O https://a.example", "w.example/2+c5c81764+BOrhyHk7VZfEs/SQ52rDEXLEOWkPjuFBQruFGmH5pJ8O https://b.example"
+	c := settingsOfServe(t, data, "--witness", one, "--witness", again, "--witness-quorum", "2")
+	if _, err := assemble(t.Context(), c, slog.New(slog.DiscardHandler)); err == nil || !strings.Contains(err.Error(), "name each witness once") {
+		t.Errorf("%v", err)
+	}
+	if made, err := os.ReadDir(data); err == nil && len(made) > 0 {
+		t.Errorf("made %v", made)
+	}
 }
 
 // readiness is what a test looks at of /readyz.

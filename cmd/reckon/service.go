@@ -16,6 +16,7 @@ import (
 	"reckon/internal/supervision"
 	"reckon/internal/telemetry"
 	"reckon/internal/tracing"
+	"reckon/internal/witness"
 	"reckon/readapi"
 	"reckon/runners"
 	"reckon/runners/cluster"
@@ -58,6 +59,7 @@ type service struct {
 	served    readapi.Transparency
 
 	outages           *readapi.Outages
+	witnesses         []witness.Peer
 	checkpointTrouble func() string // why no checkpoint is signed; set where this process signs them
 	api               *api          // nil in a process that answers no HTTP
 	rotating          sync.Mutex    // held by an operator's rotation of the keys
@@ -79,7 +81,11 @@ func assemble(ctx context.Context, c config.Serve, logger *slog.Logger) (*servic
 	if err != nil {
 		return nil, err
 	}
-	s := &service{process: process{
+	witnesses, err := witness.ParsePeers(c.Witnesses)
+	if err != nil {
+		return nil, err
+	}
+	s := &service{witnesses: witnesses, process: process{
 		config: c, logger: logger, id: cluster.NewProcessID(c.Eventstore == config.EmbeddedLog), plans: plans, metrics: telemetry.NewMetrics(buildRevision()), life: lifecycle.New(logger),
 		starting: newStarting(),
 	}, outages: readapi.NewOutages(logger, time.Now), ready: make(chan struct{})}

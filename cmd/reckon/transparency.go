@@ -25,11 +25,7 @@ func (s *service) makeTransparency(ctx context.Context) error {
 	}
 	s.served = readapi.Transparency{Origin: origin, Interval: s.config.CheckpointInterval, Quorum: s.config.WitnessQuorum}
 	s.metrics.Collect("transparency", []string{"reckon_transparency_leaves", "reckon_transparency_leaves_served"}, s.collectTransparency)
-	peers, err := witness.ParsePeers(s.config.Witnesses)
-	if err != nil {
-		return err
-	}
-	for _, peer := range peers {
+	for _, peer := range s.witnesses {
 		s.served.Witnesses = append(s.served.Witnesses, peer.Key.String())
 	}
 	if s.writeSide.signing == nil {
@@ -39,8 +35,8 @@ func (s *service) makeTransparency(ctx context.Context) error {
 		Commands: &commands.Checkpoints{Log: s.log.store, Origin: origin, Signer: s.writeSide.signing.Signer, Memory: s.writeSide.signing.ring.SignedTree()},
 		Interval: s.config.CheckpointInterval, Clock: systemClock{}, Logger: s.logger, Build: buildRevision(),
 	}
-	if len(peers) > 0 {
-		client := witness.NewClient(peers, s.readSide.models.Transparency.ProveGrowth)
+	if len(s.witnesses) > 0 {
+		client := witness.NewClient(s.witnesses, s.readSide.models.Transparency.ProveGrowth)
 		checkpoints.Witnesses, checkpoints.Commands.Heeds = client, client.Names()
 	}
 	s.checkpointTrouble = checkpoints.Trouble

@@ -490,6 +490,8 @@ func TestEachChangeIsFoundWhereItIs(t *testing.T) {
 			e.Declarations = slices.Clone(e.Declarations)
 			e.Declarations[0].Name = "other"
 		})},
+		{"another checker", audit.KindCertificate, edit("certificate.issued", 1, func(e *certificate.Issued) { e.Checker.Name = "other" })},
+		{"another duration", audit.KindCertificate, edit("certificate.issued", 1, func(e *certificate.Issued) { e.ElapsedMS++ })},
 		{"a kernel that did not accept", audit.KindCertificate, edit("certificate.issued", 1, func(e *certificate.Issued) { e.Kernels = kernels("reckon refused", "plain accepted") })},
 		{"a kernel that refuses a verified proof", audit.KindCertificate, edit("certificate.issued", 1, func(e *certificate.Issued) { e.Kernels = kernels("reckon accepted", "plain refused") })},
 		{"a kernel that was not asked", audit.KindCertificate, edit("certificate.issued", 1, func(e *certificate.Issued) { e.Kernels = kernels("reckon accepted", "other accepted") })},

@@ -144,6 +144,9 @@ func (c *proofCheck) findings(it *Item, e certificate.Issued, work proofWork) {
 			wrong("own definitions with their count and digest, "+sha256Hex(text), fmt.Sprintf("%d of %d, %s", len(own.Definitions), own.Count, own.SHA256))
 		}
 	}
+	if f.Judged != nil && !reflect.DeepEqual(f.Judged, e.WithJudged().Judged) {
+		wrong("findings of what the certificate says that judged it", fmt.Sprintf("%s %s of export %s", shown(f.Judged.Checker.Name), shown(f.Judged.Checker.Rev), shown(f.Judged.Export.SHA256)))
+	}
 	verified := e.Verdict == certificate.Verified
 	if problem := kernelsProblem(e.Verdict, f); problem != "" {
 		wrong("kernels that bear out the verdict "+string(e.Verdict), problem)

@@ -35,6 +35,21 @@ type Findings struct {
 	Conformance  *Conformance  `json:"conformance,omitempty" doc:"Comparison with Lean's own constants; absent where nothing was compared"`
 	Own          *Own          `json:"own_definitions,omitempty" doc:"What the statements rest on that is not Lean's own; absent in events of version 1"`
 	Kernels      []Kernel      `json:"kernels,omitempty" doc:"What each kernel that was asked says of the export; absent in events of versions 1 and 2, when one judged"`
+	Judged       *Judged       `json:"judged,omitempty" doc:"What judged what, so that the leaf of the transparency log, which has the hash of the findings, covers it; absent in events of versions 1 to 3"`
+}
+
+// Judged repeats what else the certificate says, among its findings.
+type Judged struct {
+	Checker             Checker `json:"checker" doc:"What judged"`
+	Export              Export  `json:"export" doc:"The checked bytes"`
+	DeclarationsChecked int     `json:"declarations_checked" unit:"declarations" doc:"Size of the whole checked closure"`
+	ElapsedMS           int64   `json:"elapsed_ms" doc:"Time the check took"`
+}
+
+// WithJudged is the certificate with Judged among its findings.
+func (i Issued) WithJudged() Issued {
+	i.Judged = &Judged{i.Checker, Export(i.Export), i.DeclarationsChecked, i.ElapsedMS}
+	return i
 }
 
 // Answer is one kernel's answer to an export.
@@ -168,7 +183,7 @@ func Events() []event.Type {
 				return event.Address{Stream: Stream(e.CertificateID), Account: e.Account}
 			},
 			func(e Issued, _ bool, _ event.Metadata) Issued { return e },
-			event.Upcast(withoutOwn), event.Upcast(withoutKernels)),
+			event.Upcast(withoutOwn), event.Upcast(withoutKernels), event.Upcast(withoutJudged)),
 	}}.Events()
 }
 
@@ -190,6 +205,9 @@ func withoutOwn(v1 json.RawMessage) (json.RawMessage, error) { return v1, nil }
 // withoutKernels: version 2 has no list of kernels: the first judged alone.
 func withoutKernels(v2 json.RawMessage) (json.RawMessage, error) { return v2, nil }
 
+// withoutJudged: findings of version 3 do not say what judged what.
+func withoutJudged(v3 json.RawMessage) (json.RawMessage, error) { return v3, nil }
+
 func sample() Issued {
 	const sha = "3d0a62f999375c96e670d9d3cbdfb8e4ab470c5b1326d04131ece4d644362cb8"
 	statement, digest, version := "∀ (a b : Nat), a + b = b + a", "9f3bb4f5f1d9c5bfbc2d0a2b3bd2d1c8f6a5b4c3d2e1f0a9b8c7d6e5f4a3b2c1", "4.29.1"
@@ -210,7 +228,7 @@ func sample() Issued {
 			Lean: &upload.Lean{Version: version, Githash: "f72c35b3f637c8c6571d353742168ab66cc22c00"}, FormatVersion: "3.1.0"},
 		Checker:             Checker{Name: "reckon", Rev: "4c9186d0a1b2", FormatWindow: FormatWindow},
 		DeclarationsChecked: 14, ElapsedMS: 9, CreatedAt: "2026-08-01T12:00:01.000Z",
-	}
+	}.WithJudged()
 }
 
 // FromHistory is the certificate of a stream; false where the stream has none.

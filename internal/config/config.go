@@ -78,7 +78,7 @@ type Serve struct {
 	PeerListen   string         `help:"Address where other processes of the installation forward evaluations to, for sessions that live here." default:"127.0.0.1:0"`
 	PeerAddress  string         `help:"Where they reach it, when that is not the address it listens on." placeholder:"HOST:PORT"`
 	PeerSecret   string         `help:"Secret between the processes of an installation that share no --keys folder (better given as RECKON_PEER_SECRET)." placeholder:"SECRET"`
-	JobSlots     int            `help:"Jobs run at a time; 0 for one per core." default:"0"`
+	JobSlots     int            `help:"Jobs run at a time, of which long ones never have the last; 0 for one per core and one more." default:"0"`
 	Grace        time.Duration  `help:"What running jobs get to finish when the process is told to stop; then they are handed back." default:"10s"`
 	UnreadyGrace *time.Duration `help:"How long a process that was told to stop goes on answering while /readyz says 503, so that load balancers stop sending; by default 5s, with an embedded log 0s." placeholder:"5s"`
 	Beat         time.Duration  `help:"Interval of the heartbeats of a process that runs jobs or holds sessions; the same for all of an installation. None are written while no other process can read the log." default:"5s"`
@@ -129,7 +129,7 @@ func (s *Serve) Validate() error {
 	c.require("StateAge", s.StateAge > 0, "must be longer than 0s")
 	c.require("StateSpaceAccount", s.StateSpaceAccount > 0, "must be at least 1 (MiB)")
 	c.require("StateSpace", s.StateSpace >= s.StateSpaceAccount, "must be at least --state-space-account")
-	c.require("JobSlots", s.JobSlots >= 0, "must not be negative; 0 is one per core")
+	c.require("JobSlots", s.JobSlots >= 0, "must not be negative; 0 is one per core and one more")
 	c.require("QueueWait", s.QueueWait > 0, "must be longer than 0s")
 	c.require("Grace", s.Grace >= 0, "must not be negative")
 	c.require("UnreadyGrace", s.UnreadyFor() >= 0, "must not be negative")

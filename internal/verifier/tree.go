@@ -123,6 +123,8 @@ func certificateLeaf(certificate, inclusion object, report *Report) (leaf string
 	if err != nil {
 		return "", err
 	}
+	judged, isJudged := said["judged"] // in findings of version 4 of the event on
+	delete(said, "judged")
 	found := noFindings()
 	known := len(found)
 	maps.Copy(found, said)
@@ -141,6 +143,11 @@ func certificateLeaf(certificate, inclusion object, report *Report) (leaf string
 	checker, isChecker := certificate["checker"].(object)
 	if !isExport || !isChecker {
 		return "", refuse("the certificate has no export or no checker")
+	}
+	if isJudged {
+		if err := repeated(certificate, judged, "", vouched, report); err != nil {
+			return "", err
+		}
 	}
 	parts := []string{"reckon leaf v1", "certificate"}
 	for _, member := range []struct {
@@ -162,6 +169,28 @@ func certificateLeaf(certificate, inclusion object, report *Report) (leaf string
 	report.Kind = "certificate"
 	report.leaveOut(certificate, vouched)
 	return strings.Join(append(parts, hex.EncodeToString(sum[:]), ""), "\n"), nil
+}
+
+// repeated vouches for the members of a certificate that findings repeat; of its export and checker one by one.
+func repeated(of object, said any, prefix string, vouched map[string]bool, report *Report) error {
+	members, isObject := said.(object)
+	if !isObject {
+		return refuse("the findings are not the certificate's")
+	}
+	for name, value := range members {
+		if inner, is := of[name].(object); is && prefix == "" && (name == "export" || name == "checker") {
+			if err := repeated(inner, value, name+".", vouched, report); err != nil {
+				return err
+			}
+			continue
+		}
+		if strings.Contains(name, ".") || canonicalOr(of, name) != canonical(value) { // a name with a dot is not that of a member within
+			return refuse("the findings are not the certificate's")
+		}
+		vouched[prefix+name] = true
+		report.add(prefix+name, value)
+	}
+	return nil
 }
 
 // tileWidth is how many hashes a whole tile has (C2SP tlog-tiles).

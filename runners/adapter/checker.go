@@ -61,20 +61,31 @@ func (c Checker) check(ctx context.Context, r commands.CheckRequest) (verificati
 		return verification.Outcome{}, translate(err)
 	}
 	defer place.Release()
-	outcome := c.carryOut(ctx, r, plan)
-	return outcome, ctx.Err() // who went away is told nothing, and nothing is kept of it
+	outcome, err := c.carryOut(fair.At(ctx, place), r, plan)
+	if ctx.Err() != nil { // who went away is told nothing, and nothing is kept of it
+		err = ctx.Err()
+	}
+	return outcome, translate(err)
 }
 
-// carryOut reads the expression with the engine and computes the check.
-func (c Checker) carryOut(ctx context.Context, r commands.CheckRequest, plan verification.Plan) verification.Outcome {
-	if outcome, same := c.engineReadsTheSame(ctx, r); !same {
-		return outcome
+// carryOut reads the expression with the engine and computes the check. Its error is a *fair.SaturatedError.
+func (c Checker) carryOut(ctx context.Context, r commands.CheckRequest, plan verification.Plan) (verification.Outcome, error) {
+	if outcome, same, err := c.engineReadsTheSame(ctx, r); !same {
+		return outcome, err
 	}
 	finding, err := c.Checker.Check(ctx, plan, r.Steps)
 	if err != nil {
-		return inconclusive(verification.ReasonEngineError)
+		return inconclusive(verification.ReasonEngineError), saturated(err)
 	}
-	return verification.Conclude(plan, finding)
+	return verification.Conclude(plan, finding), nil
+}
+
+// saturated is the error if it says that others had the place for too long.
+func saturated(err error) error {
+	if _, is := errors.AsType[*fair.SaturatedError](err); is {
+		return err
+	}
+	return nil
 }
 
 // readBudget is wall time that the engine gets to read an expression, which takes it milliseconds: a machine that is busy must
@@ -84,17 +95,17 @@ const readBudget = 20 * time.Second
 // engineReadsTheSame asks a throwaway worker how the engine reads the expression.
 // Where it reads something else than the service's parser, a check of the
 // parser's reading would say nothing about the answer.
-func (c Checker) engineReadsTheSame(ctx context.Context, r commands.CheckRequest) (verification.Outcome, bool) {
+func (c Checker) engineReadsTheSame(ctx context.Context, r commands.CheckRequest) (_ verification.Outcome, same bool, err error) {
 	engineForm, err := c.Engine.InputFullForm(ctx, r.Code, readBudget)
 	switch {
 	case errors.Is(err, engine.ErrBudgetExhausted):
-		return inconclusive(verification.ReasonTimedOut), false
+		return inconclusive(verification.ReasonTimedOut), false, nil
 	case err != nil:
-		return inconclusive(verification.ReasonEngineError), false
+		return inconclusive(verification.ReasonEngineError), false, saturated(err)
 	case !expression.SameAsEngine(r.Tree, engineForm):
-		return inconclusive(verification.ReasonNotPermitted), false
+		return inconclusive(verification.ReasonNotPermitted), false, nil
 	}
-	return verification.Outcome{}, true
+	return verification.Outcome{}, true, nil
 }
 
 func inconclusive(reason verification.Reason) verification.Outcome {

@@ -43,6 +43,7 @@ func (e Engine) evaluate(ctx context.Context, r commands.EngineRequest) (command
 			return commands.EngineOutcome{}, translate(err)
 		}
 		defer place.Release()
+		ctx = fair.At(ctx, place)
 	}
 	o, err := e.Engine.Evaluate(ctx, engine.Request{
 		Code: r.Code, Account: r.Account, OwnWorker: r.OwnWorker || e.Places != nil, Session: r.Session, Weight: r.Weight, Budget: r.Budget, QueueWait: r.QueueWait, Counted: r.Counted,

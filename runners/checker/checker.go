@@ -11,6 +11,7 @@ import (
 
 	"reckon/domain/verification"
 	"reckon/runners/engine"
+	"reckon/runners/fair"
 )
 
 //go:embed python/reckon_checker/*.py python/reckon_checker/rules/*.py python/reckon_checker/programs/*.py
@@ -74,20 +75,20 @@ const (
 	wallSlack  = 10 * time.Second
 )
 
-// Check carries a plan out within so many steps. The error is for a caller that gave up or a checker that is closed; a check
+// Check carries a plan out within so many steps. The error is for a caller that gave up, a checker that is closed or a
+// place (fair.At) that others had for too long (*fair.SaturatedError); a check
 // that runs over its budget or fails is a Finding.
 func (c *Checker) Check(ctx context.Context, plan verification.Plan, steps verification.Steps) (verification.Finding, error) {
 	started := time.Now()
-	limited, cancel := context.WithTimeout(ctx, wallFactor*steps.Processor()+wallSlack)
-	defer cancel()
 	var finding verification.Finding
-	err := c.zygote.Call(limited, request{Op: "check", Task: plan.Task, Steps: steps, CPUMS: steps.Processor().Milliseconds()}, &finding)
+	err := c.zygote.Call(ctx, wallFactor*steps.Processor()+wallSlack, request{Op: "check", Task: plan.Task, Steps: steps, CPUMS: steps.Processor().Milliseconds()}, &finding)
+	_, late := errors.AsType[*fair.SaturatedError](err)
 	switch {
 	case ctx.Err() != nil:
 		return verification.Finding{}, ctx.Err()
-	case errors.Is(err, engine.ErrClosed):
+	case late, errors.Is(err, engine.ErrClosed):
 		return verification.Finding{}, err
-	case errors.Is(err, engine.ErrBudgetExhausted) || errors.Is(err, context.DeadlineExceeded):
+	case errors.Is(err, engine.ErrBudgetExhausted):
 		finding = verification.Finding{Status: verification.StatusTimedOut}
 	case err != nil || finding.Status == "":
 		finding = verification.Finding{Status: verification.StatusFailed}

@@ -115,7 +115,7 @@ func (e *Engine) Boundaries() []Boundary { return e.zygote.Boundaries() }
 type Request struct {
 	Code      string
 	Account   string        // whose share of the workers it takes
-	OwnWorker bool          // it takes no share: whoever asks bounds how many such evaluations run at a time
+	OwnWorker bool          // it takes no share: whoever asks bounds how many such evaluations run at a time, and may give it a place (fair.At)
 	Session   string        // empty: a fresh process; otherwise an opaque key, account/session
 	Weight    int           // of the account's plan, by which the memory of sessions is shared; 0: 1
 	Budget    time.Duration // time to evaluate; waiting for the session's turn counts, waiting for a worker and standing still do not
@@ -249,12 +249,12 @@ func withoutEnd(code string) (_ string, silent bool) {
 }
 
 // InputFullForm is what the engine prints for ToString[FullForm[Hold[code]]], of the code as Evaluate sends it, in a worker of its own, which takes no share:
-// whoever asks bounds how many such readings run at a time. The engine may run code while it reads the text, so that the
+// whoever asks bounds how many such readings run at a time, and gives it his place (fair.At). The engine may run code while it reads the text, so that the
 // result is only good for comparison with the reading of the service's parser (expression.SameAsEngine, which also knows how
 // strings stand in it).
 func (e *Engine) InputFullForm(ctx context.Context, code string, budget time.Duration) (string, error) {
 	var answer reply
-	if err := e.callOnce(ctx, place{}, budget, map[string]any{"op": "full_form", "code": expression.Explicit(code)}, &answer); err != nil {
+	if err := e.callOnce(ctx, budget, map[string]any{"op": "full_form", "code": expression.Explicit(code)}, &answer); err != nil {
 		return "", err
 	}
 	if err := answer.failure(code); err != nil {
@@ -268,29 +268,32 @@ func (e *Engine) InputFullForm(ctx context.Context, code string, budget time.Dur
 
 // takePlaceAndCall runs one request in a fresh worker, once its account may have one.
 func (e *Engine) takePlaceAndCall(ctx context.Context, request Request, call any, answer *reply) error {
-	at, err := e.takePlace(ctx, request)
+	ctx, release, err := e.takePlace(ctx, request)
 	if err != nil {
 		return err
 	}
-	defer at.release()
-	return e.callOnce(ctx, at, request.Budget, call, answer)
+	defer release()
+	return e.callOnce(ctx, request.Budget, call, answer)
 }
 
 // callOnce runs one request in a fresh worker.
-func (e *Engine) callOnce(ctx context.Context, at place, budget time.Duration, call any, answer *reply) error {
+func (e *Engine) callOnce(ctx context.Context, budget time.Duration, call any, answer *reply) error {
 	worker, err := e.zygote.Spawn(ctx)
 	if err != nil {
 		return err
 	}
 	defer worker.Kill()
-	return at.call(ctx, budget, worker, call, answer)
+	return evaluate(ctx, budget, worker, call, answer)
 }
 
-// takePlace waits until the request's account may have a worker.
-func (e *Engine) takePlace(ctx context.Context, request Request) (place, error) {
+// takePlace waits until the request's account may have a worker. The context that it returns is at that place.
+func (e *Engine) takePlace(ctx context.Context, request Request) (at context.Context, release func(), err error) {
 	if request.OwnWorker {
-		return place{}, nil
+		return ctx, func() {}, nil
 	}
-	held, err := e.places.Acquire(ctx, request.Account, request.QueueWait, request.Budget)
-	return place{held}, err
+	place, err := e.places.Acquire(ctx, request.Account, request.QueueWait, request.Budget)
+	if err != nil {
+		return nil, nil, err
+	}
+	return fair.At(ctx, place), place.Release, nil
 }

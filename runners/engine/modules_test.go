@@ -9,6 +9,7 @@ import (
 
 	"reckon/runners/engine"
 	"reckon/runners/engine/enginetest"
+	"reckon/test/wait"
 )
 
 // environmentOfTest is the interpreter of an environment that has no packages, in a folder of the test's own.
@@ -49,7 +50,7 @@ func wantAnswer(t *testing.T, program engine.Program, want string) {
 		t.Fatal(err)
 	}
 	var reply struct{ Answer string }
-	if err := zygote.Call(t.Context(), map[string]string{}, &reply); err != nil || reply.Answer != want {
+	if err := zygote.Call(t.Context(), wait.Longest, map[string]string{}, &reply); err != nil || reply.Answer != want {
 		t.Errorf("got %q, %v, want %q", reply.Answer, err, want)
 	}
 	if err := zygote.Close(); err != nil {

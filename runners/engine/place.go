@@ -8,29 +8,26 @@ import (
 	"reckon/runners/fair"
 )
 
-// place is where a worker computes: a share of the engine's, or none for one that takes no share.
-type place struct{ held *fair.Place }
-
-func (p place) release() {
-	if p.held != nil {
-		p.held.Release()
-	}
-}
-
-// call calls a worker. While others have its place the worker stands still, and its budget with it. Without a reply the time
-// until it failed is as if the worker had told it: counted as the budget is, so that an exhausted budget is never reported
-// with less time than it had.
-func (p place) call(ctx context.Context, budget time.Duration, worker *Worker, call any, answer *reply) error {
+// compute calls a worker within a budget, at the context's place: while others have that, the worker stands still, and its budget with it.
+// It tells how long the worker ran and stood still.
+func compute(ctx context.Context, budget time.Duration, worker *Worker, call, answer any) (ran, stood time.Duration, err error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	c := &computing{worker: worker, cancel: cancel, budget: budget, since: time.Now()}
 	c.timer = time.AfterFunc(budget, func() { cancel(context.DeadlineExceeded) })
 	defer c.timer.Stop()
-	if p.held != nil {
-		p.held.Attach(c)
+	if place := fair.Of(ctx); place != nil {
+		place.Attach(c)
 	}
-	err := worker.Call(ctx, call, answer)
-	ran, stood := c.times()
+	err = worker.Call(ctx, call, answer)
+	ran, stood = c.times()
+	return ran, stood, err
+}
+
+// evaluate has a worker evaluate. Without a reply the time until it failed is as if the worker had told it: counted as the budget
+// is, so that an exhausted budget is never reported with less time than it had.
+func evaluate(ctx context.Context, budget time.Duration, worker *Worker, call any, answer *reply) error {
+	ran, stood, err := compute(ctx, budget, worker, call, answer)
 	if err != nil {
 		answer.ElapsedNS = ran.Nanoseconds()
 	} else {

@@ -1,7 +1,6 @@
 package engine_test
 
 import (
-	"context"
 	_ "embed"
 	"errors"
 	"os"
@@ -50,10 +49,8 @@ func attempts(t *testing.T, change func(*engine.Program)) *engine.Zygote {
 
 func try(t *testing.T, zygote *engine.Zygote, name string, number int) (attempted, error) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), wait.Longest)
-	defer cancel()
 	var reply attempted
-	err := zygote.Call(ctx, attempt{Name: name, Number: number}, &reply)
+	err := zygote.Call(t.Context(), wait.Longest, attempt{Name: name, Number: number}, &reply)
 	return reply, err
 }
 

@@ -103,16 +103,16 @@ func (e *Engine) inSession(ctx context.Context, request Request, call any, answe
 			}
 			defer func() { <-s.turn }()
 			budget := request.Budget - time.Since(started)
-			at, err := e.takePlace(ctx, request)
+			ctx, release, err := e.takePlace(ctx, request)
 			if err != nil {
 				return false, err
 			}
-			defer at.release()
+			defer release()
 			var worker *Worker
 			if worker, opened, err = e.sessionWorker(ctx, s); err != nil {
 				return errors.Is(err, errSessionOver), err
 			}
-			ended, err = e.callInSession(ctx, at, request, budget, s, worker, call, answer)
+			ended, err = e.callInSession(ctx, request, budget, s, worker, call, answer)
 			return false, err
 		}()
 		if !again {
@@ -210,14 +210,14 @@ func (e *Engine) expireWhenWorkerDies(s *session, worker *Worker) {
 }
 
 // callInSession evaluates, and ends the session when its worker did not survive: ended says why.
-func (e *Engine) callInSession(ctx context.Context, at place, request Request, budget time.Duration, s *session, worker *Worker, call any, answer *reply) (ended ExpiryReason, err error) {
+func (e *Engine) callInSession(ctx context.Context, request Request, budget time.Duration, s *session, worker *Worker, call any, answer *reply) (ended ExpiryReason, err error) {
 	e.mu.Lock()
 	s.evaluations++
 	s.account, s.weight = request.Account, request.Weight
 	s.unmeasured = true
 	e.mu.Unlock()
 	e.memory.look()
-	if err = at.call(ctx, budget, worker, call, answer); err == nil {
+	if err = evaluate(ctx, budget, worker, call, answer); err == nil {
 		return "", nil
 	}
 	select {

@@ -36,9 +36,7 @@ const (
 	questionWallSlack  = 20 * time.Second
 )
 
-// Ask puts a question, whose request tells the program its processor time, in a process of its own.
+// Ask puts a question, whose request tells the program its processor time, in a process of its own, at the context's place (fair.At).
 func (s Stateless) Ask(ctx context.Context, processor time.Duration, request, reply any) error {
-	limited, cancel := context.WithTimeout(ctx, questionWallFactor*processor+questionWallSlack)
-	defer cancel()
-	return s.zygote.Call(limited, request, reply)
+	return s.zygote.Call(ctx, questionWallFactor*processor+questionWallSlack, request, reply)
 }

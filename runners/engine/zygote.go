@@ -83,14 +83,15 @@ func (z *Zygote) Boundaries() []Boundary {
 	return slices.Clone(z.process.boundaries)
 }
 
-// Call runs one request in a fresh worker and ends it. The context's deadline is the budget.
-func (z *Zygote) Call(ctx context.Context, request, reply any) error {
+// Call runs one request in a fresh worker within a budget, at the context's place (fair.At), and ends it.
+func (z *Zygote) Call(ctx context.Context, budget time.Duration, request, reply any) error {
 	worker, err := z.Spawn(ctx)
 	if err != nil {
 		return err
 	}
 	defer worker.Kill()
-	return worker.Call(ctx, request, reply)
+	_, _, err = compute(ctx, budget, worker, request, reply)
+	return err
 }
 
 // Ready returns why the last worker could not be started, once another could not be either; nil while workers start.

@@ -32,6 +32,13 @@ type model struct {
 	order     []*ticket // of all these, oldest first
 }
 
+func newModel(places int) *model {
+	return &model{
+		schedule: newSchedule(places), length: map[*ticket]time.Duration{}, asked: map[*ticket]time.Time{}, stood: map[*ticket]time.Time{},
+		by: map[*ticket]*attacker{},
+	}
+}
+
 // note follows what the schedule has changed.
 func (m *model) note(changes []change) {
 	for _, c := range changes {
@@ -57,7 +64,7 @@ func (m *model) ask(account string, length time.Duration, by *attacker) *ticket 
 	return t
 }
 
-// pass lets a step of time pass: what is done gives its place back, what has run for Short becomes long, and what has waited too long ends.
+// pass lets a step of time pass: what is done gives its place back, what has run for long enough becomes long, and what has waited too long ends.
 func (m *model) pass() {
 	m.now = m.now.Add(step)
 	for _, t := range append([]*ticket{}, m.order...) {
@@ -67,7 +74,7 @@ func (m *model) pass() {
 		case t.state == running && ran >= m.length[t]:
 			m.forget(t)
 			m.note(m.release(t))
-		case t.state == running && !t.long && ran >= Short:
+		case t.state == running && !t.long && ran >= t.short:
 			m.note(m.lapse(t))
 		case t.state == paused && m.now.Sub(m.stood[t]) >= patience:
 			m.forget(t)
@@ -99,7 +106,7 @@ func (m *model) check(t *rapid.T) {
 		if waits := x.state == waiting || x.state == paused; waits && (m.free > 1 || m.free == 1 && x.of.running == 0) {
 			t.Fatalf("%s waits beside %d free places and holds %d", x.of.account, m.free, x.of.running)
 		}
-		if x.state == waiting && x.of.begun() == 0 && len(m.running) > m.longPart() {
+		if x.state == waiting && len(x.of.begun) == 0 && m.recently(x.of.account) == 0 && len(m.running) > m.longPart() {
 			t.Fatalf("%s waits beside %d long ones of %d places", x.of.account, len(m.running), m.places)
 		}
 		if x.state == paused && !x.long {
@@ -117,10 +124,7 @@ func (m *model) check(t *rapid.T) {
 func TestACoalitionHoldsUpNobody(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		places := rapid.IntRange(2, 8).Draw(t, "places")
-		m := &model{
-			schedule: newSchedule(places), length: map[*ticket]time.Duration{}, asked: map[*ticket]time.Time{}, stood: map[*ticket]time.Time{},
-			by: map[*ticket]*attacker{},
-		}
+		m := newModel(places)
 		lengths := rapid.SampledFrom([]time.Duration{step, Short / 2, Short - step, Short, 3 * Short, time.Hour, time.Hour})
 		for i := range rapid.IntRange(1, 25).Draw(t, "attackers") {
 			m.attackers = append(m.attackers, &attacker{
@@ -146,10 +150,68 @@ func TestACoalitionHoldsUpNobody(t *testing.T) {
 	})
 }
 
+// TestACoalitionThatReturnsIsBrief: up to 25 accounts that have each computed for more than nine times Short lately keep asking for
+// work without an end, and one that works in small pieces asks again and again. Each time it has a place within Brief, although the
+// others ask again whenever something of theirs has ended.
+func TestACoalitionThatReturnsIsBrief(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		m := newModel(rapid.IntRange(2, 8).Draw(t, "places"))
+		lengths := rapid.SampledFrom([]time.Duration{Brief, Brief + step, Short, 3 * Short, time.Hour, time.Hour})
+		for i := range rapid.IntRange(1, 25).Draw(t, "attackers") {
+			a := &attacker{account: fmt.Sprint("attacker ", i), at: rapid.IntRange(1, 4).Draw(t, "at a time"), lengths: rapid.SliceOfN(lengths, 1, 3).Draw(t, "lengths")}
+			m.attackers = append(m.attackers, a)
+			m.spent[a.account] = spent{time.Duration(rapid.IntRange(15, 100).Draw(t, "computed")) * Short, m.now}
+		}
+		for i, pause := range rapid.SliceOfN(rapid.IntRange(0, 20), 1, 12).Draw(t, "steps before each") {
+			for range pause {
+				m.pass()
+				m.check(t)
+			}
+			small := m.ask("small", step, nil)
+			for waited := time.Duration(0); small.state == waiting; waited += step {
+				if waited > Brief {
+					t.Fatalf("request %d waits for more than %v", i, waited)
+				}
+				m.pass()
+				m.check(t)
+			}
+			for small.state == running {
+				m.pass()
+				m.check(t)
+			}
+		}
+	})
+}
+
+// TestAccountsAlikeAreNotEnded: twenty accounts have each computed as much lately and ask for work of ten times Short. What has begun is
+// not ended for what waits.
+func TestAccountsAlikeAreNotEnded(t *testing.T) {
+	m := newModel(4)
+	for i := range 20 {
+		a := &attacker{account: fmt.Sprint(i), at: 2, lengths: []time.Duration{10 * Short}}
+		m.attackers = append(m.attackers, a)
+		m.spent[a.account] = spent{17 * Short, m.now}
+	}
+	m.pass()
+	first := append([]*ticket{}, m.order...)
+	for range 10*Short/step + 1 {
+		m.pass()
+	}
+	done := 0
+	for _, t := range first {
+		if t.state == gone && t.ran >= 10*Short {
+			done++
+		}
+	}
+	if done != 4 {
+		t.Errorf("%d of 4 are done", done)
+	}
+}
+
 // fresh counts the waiting accounts that have begun nothing and have not computed recently.
 func (m *model) fresh() (n int) {
 	for _, of := range m.shares {
-		if len(of.waiting) > 0 && of.begun() == 0 && m.recently(of.account) == 0 {
+		if len(of.waiting) > 0 && len(of.begun) == 0 && m.recently(of.account) == 0 {
 			n++
 		}
 	}

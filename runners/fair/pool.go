@@ -9,8 +9,11 @@ import (
 )
 
 const (
-	// Short is how long a request runs before it is long, and may be paused for a short one.
+	// Short is how long a request runs at most before it is long, and may be paused for a short one. It is less for an account that
+	// has recently computed: a half after a second, a third after two.
 	Short = time.Second
+	// Brief is how long any request may run before it is long, and what it runs without being counted: what small work takes on a busy machine.
+	Brief = 100 * time.Millisecond
 	// halfLife is the time after which half of what an account has computed counts no more.
 	halfLife = time.Minute
 	// negligible is what an account may have computed recently and be as one that has not.
@@ -46,13 +49,27 @@ type Pool struct {
 type Place struct {
 	pool   *Pool
 	ticket *ticket
-	wake   chan struct{} // closed when it is first granted
-	work   Work          // nil: it cannot be paused
-	hold   time.Duration // how long it will be held at most from here on, since end was set
-	end    time.Time     // when it is given back at the latest, while it is held
-	wait   time.Duration // how long it may still wait, since it was last paused
-	since  time.Time     // when it was last paused
-	timer  *time.Timer   // makes it long while it runs, ends it while it is paused
+	wake   chan struct{}   // closed when it is first granted
+	work   Work            // nil: it cannot be paused
+	hold   time.Duration   // how long it will be held at most from here on, since end was set
+	end    time.Time       // when it is given back at the latest, while it is held
+	wait   time.Duration   // how long it may still wait, since it was last paused
+	since  time.Time       // when it was last paused
+	late   *SaturatedError // why it was ended; nil: it was not
+	timer  *time.Timer     // makes it long while it runs, ends it while it is paused
+}
+
+type placeKey struct{}
+
+// At is the context of work at a place, which pauses with it: whoever starts a process for it attaches that to Of.
+func At(ctx context.Context, place *Place) context.Context {
+	return context.WithValue(ctx, placeKey{}, place)
+}
+
+// Of is the place at which the work of a context is; nil: it has none and is not paused.
+func Of(ctx context.Context) *Place {
+	place, _ := ctx.Value(placeKey{}).(*Place)
+	return place
 }
 
 // NewPool returns a pool of at least one place.
@@ -70,33 +87,55 @@ func (p *Pool) Acquire(ctx context.Context, account string, wait, hold time.Dura
 	default:
 	}
 	began := time.Now()
-	timer := time.NewTimer(wait)
+	timer, again := time.NewTimer(wait), time.NewTicker(Short)
 	defer timer.Stop()
-	select {
-	case <-place.wake:
-		place.wait = max(0, wait-time.Since(began))
-		return place, nil
-	case <-timer.C:
-		if late := p.giveUp(place); late != nil {
-			return nil, late
+	defer again.Stop()
+	for {
+		select {
+		case <-place.wake:
+			place.wait = max(0, wait-time.Since(began))
+			return place, nil
+		case <-again.C:
+			p.again()
+		case <-timer.C:
+			if late := p.giveUp(place); late != nil {
+				return nil, late
+			}
+			place.wait = 0
+			return place, nil // it was granted at that moment
+		case <-ctx.Done():
+			if p.giveUp(place) == nil {
+				place.Release()
+			}
+			return nil, ctx.Err()
 		}
-		place.wait = 0
-		return place, nil // it was granted at that moment
-	case <-ctx.Done():
-		if p.giveUp(place) == nil {
-			place.Release()
-		}
-		return nil, ctx.Err()
 	}
 }
 
-// Attach names the work at the place, which may be paused for others from now on. It has run since the place was granted.
+// again decides anew where nothing was decided for Short: what runs has computed more by now than what waits.
+func (p *Pool) again() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if time.Since(p.schedule.now) >= Short {
+		p.decide((*schedule).settle)
+	}
+}
+
+// Attach names the work at the place, which may be paused for others from now on. It has run since the place was granted. Work that was
+// attached before is done. Without work the place may be another's for a time, too, once there was some: what is attached then begins by standing still.
 func (l *Place) Attach(work Work) {
 	p := l.pool
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	l.work = work
-	l.timer = time.AfterFunc(Short-time.Since(l.ticket.since), l.lapse)
+	switch {
+	case l.late != nil:
+		work.End(l.late)
+	case l.ticket.state == paused:
+		work.Pause()
+	case l.timer == nil:
+		l.timer = time.AfterFunc(l.ticket.short-time.Since(l.ticket.since), l.lapse)
+	}
 }
 
 // Release gives the place back; its work is done, and stands still no more. Calling it again changes nothing.
@@ -192,7 +231,8 @@ func (p *Pool) decide(decision func(*schedule) []change) {
 		case gone:
 			delete(p.places, c.ticket)
 			place.timer.Stop()
-			place.work.End(&SaturatedError{RetryAfter: p.nextFree(0)})
+			place.late = &SaturatedError{RetryAfter: p.nextFree(0)}
+			place.work.End(place.late)
 		}
 	}
 }

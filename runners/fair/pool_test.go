@@ -3,6 +3,7 @@ package fair_test
 import (
 	"context"
 	"errors"
+	"slices"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -106,4 +107,59 @@ func TestManyCallers(t *testing.T) {
 	if u := p.Usage(); u != (fair.Usage{}) {
 		t.Errorf("%+v", u)
 	}
+}
+
+// work records what becomes of it.
+type work struct{ happened []string }
+
+func (w *work) Pause()    { w.happened = append(w.happened, "paused") }
+func (w *work) Continue() { w.happened = append(w.happened, "continued") }
+func (w *work) End(error) { w.happened = append(w.happened, "ended") }
+
+func (w *work) want(t *testing.T, want ...string) {
+	t.Helper()
+	if !slices.Equal(w.happened, want) {
+		t.Errorf("%v, want %v", w.happened, want)
+	}
+}
+
+// TestWorkAfterWorkAtOnePlace: a place is paused between two pieces of work. The second begins by standing still, and goes on with the place;
+// the third begins at once.
+func TestWorkAfterWorkAtOnePlace(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := fair.NewPool(2)
+		acquired := func(account string, wait time.Duration) *fair.Place {
+			place, err := p.Acquire(t.Context(), account, wait, time.Hour)
+			if err != nil {
+				t.Fatal(account, err)
+			}
+			return place
+		}
+		older := acquired("older", time.Hour)
+		older.Attach(&work{})
+		time.Sleep(time.Millisecond)
+		place := acquired("a", 10*time.Second)
+		first, second, third := &work{}, &work{}, &work{}
+		place.Attach(first)
+		time.Sleep(2 * fair.Short)
+		small := acquired("small", time.Hour)
+		first.want(t, "paused") // it was done by then: its process is gone
+		place.Attach(second)
+		second.want(t, "paused")
+		small.Release()
+		synctest.Wait()
+		second.want(t, "paused", "continued")
+		late := acquired("late", time.Hour)
+		late.Attach(&work{})
+		time.Sleep(time.Minute)
+		second.want(t, "paused", "continued", "paused", "continued")
+		late.Release()
+		place.Attach(third)
+		third.want(t)
+		place.Release()
+		older.Release()
+		if u := p.Usage(); u != (fair.Usage{}) {
+			t.Errorf("%+v", u)
+		}
+	})
 }

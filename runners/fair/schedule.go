@@ -21,7 +21,8 @@ const (
 type ticket struct {
 	of    *share
 	state state
-	long  bool          // it has run for Short, and may be paused
+	short time.Duration // how long it runs before it is long
+	long  bool          // it has, and may be paused
 	began uint64        // in the order in which tickets got their first place
 	since time.Time     // when it last got a place
 	ran   time.Duration // before that
@@ -31,15 +32,12 @@ type ticket struct {
 type share struct {
 	account string
 	running int
-	paused  int
+	begun   []*ticket // those that run or are paused, in no order
 	waiting []*ticket // oldest first
 	turn    uint64    // when the account came to the end of the line: the lower, the sooner it is served among equals
 }
 
-// begun counts the account's requests that have had a place and have not ended.
-func (of *share) begun() int { return of.running + of.paused }
-
-// spent is what ended requests of an account have run, as of a time.
+// spent is what ended requests of an account have run beyond Brief, as of a time.
 type spent struct {
 	ran time.Duration
 	at  time.Time
@@ -107,7 +105,7 @@ func (s *schedule) abandon(t *ticket) {
 	s.conclude(t)
 }
 
-// lapse makes a running ticket long. Where a paused one goes before it, that one gets the place.
+// lapse makes a running ticket long, which has run for as long as a short one may. Where a paused one goes before it, that one gets the place.
 func (s *schedule) lapse(t *ticket) (changes []change) {
 	t.long = true
 	s.running = append(s.running, t)
@@ -188,16 +186,49 @@ func (s *schedule) bestPaused(free int) *ticket {
 // mayTake tells whether an account may take one of so many free places: who holds one leaves the last.
 func mayTake(of *share, free int) bool { return of.running == 0 || free > 1 }
 
-// victim is the long ticket whose place a short one gets; nil: none does. The short one's account has begun less.
-func (s *schedule) victim() *ticket {
+// victim is the long ticket whose place a short one gets; nil: none does.
+func (s *schedule) victim() (worst *ticket) {
 	if s.free > 0 || len(s.running) <= s.longPart() {
 		return nil
 	}
-	next, worst := s.bestWaiting(1), slices.MaxFunc(s.running, s.order)
-	if next == nil || next.of.begun() >= worst.of.begun() {
+	next := s.bestWaiting(1)
+	if next == nil {
 		return nil
 	}
+	for _, t := range s.running {
+		if s.yields(t.of, next.of) && (worst == nil || s.order(t, worst) > 0) {
+			worst = t
+		}
+	}
 	return worst
+}
+
+// yields tells whether long tickets of an account give way to the first short one of another: the other has begun less, and has computed
+// less than half as much. Among accounts alike each would otherwise take the places of the others in turn, and no long work would be done.
+func (s *schedule) yields(of, to *share) bool {
+	return len(to.begun) < len(of.begun) && 2*s.attained(to)+Short/2 <= s.attained(of)
+}
+
+// attained is what an account has recently computed, with what has not ended.
+func (s *schedule) attained(of *share) time.Duration {
+	sum := s.recently(of.account)
+	for _, t := range of.begun {
+		sum += t.hasRun(s.now)
+	}
+	return sum
+}
+
+// hasRun is how long a ticket that has begun has run until now.
+func (t *ticket) hasRun(now time.Time) time.Duration {
+	if t.state == running {
+		return t.ran + now.Sub(t.since)
+	}
+	return t.ran
+}
+
+// shortFor is how long a request of an account runs before it is long: the less, the more the account has recently computed.
+func (s *schedule) shortFor(account string) time.Duration {
+	return max(Brief, time.Duration(float64(Short)/(1+s.recently(account).Seconds()/Short.Seconds())))
 }
 
 // before tells whether an account's first request is served before another's.
@@ -212,10 +243,10 @@ func (s *schedule) order(a, b *ticket) int {
 
 // compare puts the account first that has begun less, then the one that has recently computed less.
 func (s *schedule) compare(a, b *share) int {
-	return cmp.Or(cmp.Compare(a.begun(), b.begun()), cmp.Compare(s.recently(a.account), s.recently(b.account)))
+	return cmp.Or(cmp.Compare(len(a.begun), len(b.begun)), cmp.Compare(s.recently(a.account), s.recently(b.account)))
 }
 
-// recently is what ended requests of an account have run; it counts half after each halfLife.
+// recently is what ended requests of an account have run beyond Brief; it counts half after each halfLife.
 func (s *schedule) recently(account string) time.Duration {
 	of, has := s.spent[account]
 	if !has {
@@ -234,7 +265,8 @@ func (s *schedule) start(t *ticket) {
 		t.of.waiting = t.of.waiting[1:]
 		s.toTheEnd(t.of)
 		s.begun++
-		t.began = s.begun
+		t.began, t.short = s.begun, s.shortFor(t.of.account)
+		t.of.begun = append(t.of.begun, t)
 	}
 	t.of.running++
 	t.state, t.since = running, s.now
@@ -243,7 +275,6 @@ func (s *schedule) start(t *ticket) {
 // pause takes the place of a long ticket.
 func (s *schedule) pause(t *ticket) {
 	s.stop(t)
-	t.of.paused++
 	t.state = paused
 	s.paused = append(s.paused, t)
 }
@@ -252,24 +283,24 @@ func (s *schedule) pause(t *ticket) {
 func (s *schedule) stop(t *ticket) {
 	s.free++
 	t.of.running--
-	t.ran += s.now.Sub(t.since)
+	t.ran = t.hasRun(s.now)
 	s.running = without(s.running, t)
 }
 
 // takeUp takes a ticket out of those that are paused.
 func (s *schedule) takeUp(t *ticket) {
-	t.of.paused--
 	s.paused = without(s.paused, t)
 }
 
 // conclude notes what a ticket has run that holds nothing any more.
 func (s *schedule) conclude(t *ticket) {
 	t.state = gone
+	t.of.begun = without(t.of.begun, t)
 	account := t.of.account
-	if t.ran > 0 {
-		s.spent[account] = spent{s.recently(account) + t.ran, s.now}
+	if t.ran > Brief {
+		s.spent[account] = spent{s.recently(account) + t.ran - Brief, s.now}
 	}
-	if t.of.begun() == 0 && len(t.of.waiting) == 0 {
+	if len(t.of.begun) == 0 && len(t.of.waiting) == 0 {
 		delete(s.shares, account)
 	}
 	s.sweep()

@@ -236,16 +236,16 @@ func short(text string) string {
 	return text
 }
 
-// takePlace waits for a place of the other engines. A job needs none, as of the first.
-func (f *referee) takePlace(ctx context.Context) (release func(), err error) {
+// takePlace waits for a place of the other engines, at which the context is that it returns. A job needs none, as of the first.
+func (f *referee) takePlace(ctx context.Context) (at context.Context, release func(), err error) {
 	if f.Places == nil || f.request.OwnWorker {
-		return func() {}, nil
+		return ctx, func() {}, nil
 	}
 	place, err := f.Places.Acquire(ctx, f.request.Account, placeWait, f.processor())
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	return place.Release, nil
+	return fair.At(ctx, place), place.Release, nil
 }
 
 // placeWait is long: a busy machine must not change an answer.

@@ -10,6 +10,7 @@ import (
 	"reckon/domain/tidy"
 	"reckon/domain/verification"
 	"reckon/runners/engine"
+	"reckon/runners/fair"
 )
 
 // rank orders answers by what the checker found of them.
@@ -112,7 +113,7 @@ func (f *referee) entryOf(other Other) int {
 func (f *referee) askOne(ctx context.Context, other Other, question *expression.Expr, judged judge) (best candidate, became run.AskedOutcome) {
 	best.by.Name, best.by.Revision = other.Info()
 	became = run.AskedUnevaluated
-	release, err := f.takePlace(ctx)
+	ctx, release, err := f.takePlace(ctx)
 	if err != nil {
 		return best, run.AskedFailed
 	}
@@ -134,7 +135,7 @@ func (f *referee) askOne(ctx context.Context, other Other, question *expression.
 				late = append(late, answer)
 			}
 		}
-		if best.rank == verified || ctx.Err() != nil || errors.Is(err, engine.ErrBudgetExhausted) { // other ways would take as long
+		if best.rank == verified || ctx.Err() != nil || isOver(err) {
 			break
 		}
 		started = time.Now()
@@ -163,6 +164,12 @@ const (
 	patientSteps = verification.Steps(300_000)
 	maxLate      = 2
 )
+
+// isOver tells whether no other way is worth asking: it would take as long, or others have the place.
+func isOver(err error) bool {
+	_, late := errors.AsType[*fair.SaturatedError](err)
+	return late || errors.Is(err, engine.ErrBudgetExhausted)
+}
 
 // worse is what became of an engine that gave no answer, with one more reason.
 func worse(became run.AskedOutcome, err error) run.AskedOutcome {

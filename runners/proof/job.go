@@ -53,7 +53,7 @@ func (j Jobs) end(ctx context.Context, s job.Submission, work commands.ProofWork
 		CertificateID: s.CertificateID, JobID: s.JobID, Account: s.Account, AboutRunID: s.AboutRunID, Verdict: certificate.Verdict(report.Verdict),
 		Findings: commands.FindingsOf(report), Export: work.Export, Checker: certificate.Checker{Name: "reckon", Rev: j.Rev, FormatWindow: certificate.FormatWindow},
 		DeclarationsChecked: report.DeclarationsChecked, ElapsedMS: report.ElapsedMS, CreatedAt: event.Timestamp(j.Clock.Now()),
-	}
+	}.WithJudged()
 	if j.Judged != nil {
 		j.Judged(issued)
 	}

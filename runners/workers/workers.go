@@ -291,7 +291,7 @@ func (q queue) Propose(ctx context.Context, c runners.Claimant, n int) ([]runner
 	found, again, err := q.models.Queue.ProposeJobs(ctx, projections.Claimant(c), n)
 	list := make([]runners.Proposal, len(found))
 	for i, p := range found {
-		list[i] = runners.Proposal{JobID: p.JobID, Kind: p.Kind, Correlation: p.Correlation, Cause: p.Cause, Traceparent: p.Traceparent}
+		list[i] = runners.Proposal{JobID: p.JobID, Account: p.Account, Kind: p.Kind, Correlation: p.Correlation, Cause: p.Cause, Traceparent: p.Traceparent}
 	}
 	return list, again, err
 }

@@ -65,7 +65,7 @@ func BenchmarkEngineFork(b *testing.B) {
 	forkOnly := func() error {
 		ctx, cancel := context.WithTimeout(b.Context(), engineBudget)
 		defer cancel()
-		return bare.Call(ctx, map[string]string{"op": "nothing"}, &struct{}{})
+		return bare.Call(ctx, time.Minute, map[string]string{"op": "nothing"}, &struct{}{})
 	}
 	compareRounds(b, 0, evaluation(b, fresh, "1+1", ""), forkOnly)
 }

@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"reckon/domain/job"
 	"reckon/test/wait"
 )
 
@@ -132,4 +133,31 @@ func TestAClientWhoGoesAwayFreesItsWorker(t *testing.T) {
 	if e := account.evaluate(t, "x", "s"); e.Result != "x" || len(e.Warnings) != 1 || !strings.Contains(e.Warnings[0], "Session s was lost, because its worker ended") {
 		t.Errorf("%+v", e)
 	}
+}
+
+// TestLongJobsLeaveASlot: two accounts have more endless jobs of a quarter of an hour than there are slots. A third account's job is done meanwhile.
+func TestLongJobsLeaveASlot(t *testing.T) {
+	t.Parallel()
+	data := DataFolder(t)
+	server := Start(t, data, "--config", jobPlans(t, data), "--job-slots", "2")
+	var long []string
+	first := server.NewAccount("long-0@example.com")
+	for i := range 2 {
+		account := first
+		if i > 0 {
+			account = server.NewAccount("long-1@example.com")
+		}
+		server.Command("", "account", "plan", account.Email, "pro")
+		for range 3 {
+			long = append(long, account.submit(t, jobBody{"expression": forever}).JobID)
+		}
+	}
+	first.awaitRunning(t, long[0])
+	small := server.NewAccount("small@example.com")
+	for range 3 {
+		if j := small.awaitJob(t, small.submit(t, jobBody{"expression": "1+1"}).JobID); j.Status != job.Succeeded {
+			t.Errorf("%+v", j)
+		}
+	}
+	first.awaitRunning(t, long[0])
 }

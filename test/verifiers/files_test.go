@@ -13,6 +13,7 @@ import (
 	"math/big"
 	"reckon/domain/receipt"
 	"slices"
+	"strings"
 	"testing"
 
 	"golang.org/x/mod/sumdb/tlog"
@@ -172,7 +173,7 @@ func certificate() object {
 	return c
 }
 
-func certificateLeaf(c object) string {
+func certificateLeaf(c object, findings string) string {
 	sum := sha256.Sum256([]byte(findings))
 	return fmt.Sprintf("reckon leaf v1\ncertificate\n%v\n%v\n%v\n%v\n%v\n%x\n", c["certificate_id"], c["verdict"], c["export"].(object)["sha256"], c["checker"].(object)["rev"], c["created_at"], sum)
 }
@@ -186,7 +187,7 @@ type files struct {
 // trueFiles are a receipt and a certificate in one tree of seven leaves, and a checkpoint of its first three.
 func trueFiles() files {
 	receipt, proved := seal(record(), key("service")), certificate()
-	leaves := tree{"a\n", "b\n", receiptLeaf(receipt), "c\n", "d\n", certificateLeaf(proved), "e\n"}
+	leaves := tree{"a\n", "b\n", receiptLeaf(receipt), "c\n", "d\n", certificateLeaf(proved, findings), "e\n"}
 	ofCertificate := leaves.inclusion(5)
 	ofCertificate["findings"] = findings
 	var tile []byte
@@ -199,6 +200,17 @@ func trueFiles() files {
 		"log":   encode(object{"origin": origin, "prefix": "/transparency", "keys": []any{object{"kid": kidOf(key("log")), "key": verifierKeyOf(origin, 1, key("log"))}}, "witnesses": []any{}, "quorum": 0}),
 		"older": []byte(note(leaves[:3].body())), "newer": []byte(note(leaves.body())), "tile/0/000.p/7": tile,
 	}}
+}
+
+// judge makes the certificate one whose findings say what judged what.
+func (f files) judge(judged any, change func(certificate object)) {
+	c := certificate()
+	said := strings.TrimSuffix(findings, "}") + `,"judged":` + string(bytes.TrimSpace(encode(judged))) + "}"
+	leaves := tree{"a\n", certificateLeaf(c, said)}
+	included := leaves.inclusion(1)
+	included["findings"] = said
+	change(c)
+	f.content["certificate"], f.content["certificate-inclusion"] = encode(c), encode(included)
 }
 
 var witness = verifierKeyOf("witness.example/1", 4, key("witness"))

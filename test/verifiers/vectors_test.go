@@ -80,6 +80,7 @@ func vectors() (all []vector) {
 	noteVectors(add)
 	proofVectors(add)
 	certificateVectors(add)
+	judgedVectors(add)
 	growthVectors(add)
 	return all
 }
@@ -486,6 +487,36 @@ func chained(position int64, digit string) string {
 }
 
 const badChain = "the checkpoint has no one line of the event log's chain"
+
+// judgedVectors are of certificates whose findings repeat what else they say.
+func judgedVectors(add adder) {
+	judged := func(change func(d object)) object {
+		c := certificate()
+		d := object{"checker": c["checker"], "export": c["export"], "declarations_checked": c["declarations_checked"], "elapsed_ms": c["elapsed_ms"]}
+		change(d)
+		return d
+	}
+	same := func(object) {}
+	vector := func(name, want string, judged any, change func(certificate object)) {
+		add(ofCertificate, "findings that say what judged, with "+name, want, func(_ testing.TB, f *files) { f.judge(judged, change) })
+	}
+	const notIts = "the findings are not the certificate's"
+	vector("all of it", `not covered by any signature: ["certificate_url"]`, judged(same), same)
+	vector("another checker's name in the certificate", notIts, judged(same), func(c object) { c["checker"].(object)["name"] = "x" })
+	vector("no checker's name in the certificate", notIts, judged(same), func(c object) { delete(c["checker"].(object), "name") })
+	vector("a version of Lean in the certificate", notIts, judged(same), func(c object) { c["export"].(object)["lean"] = object{"version": "4.0.0"} })
+	vector("another length in the certificate", notIts, judged(same), func(c object) { c["export"].(object)["bytes"] = 101 })
+	vector("another number of declarations in the certificate", notIts, judged(same), func(c object) { c["declarations_checked"] = 4 })
+	vector("another time in the certificate", notIts, judged(same), func(c object) { c["elapsed_ms"] = "5" })
+	vector("a member more in the certificate", `not covered by any signature: ["certificate_url","export.more"]`, judged(same), func(c object) { c["export"].(object)["more"] = 1 })
+	vector("nothing of the export", `not covered by any signature: ["certificate_url","export.bytes","export.lean"]`, judged(func(d object) { delete(d, "export") }), same)
+	vector("a member that the certificate has not", notIts, judged(func(d object) { d["x"] = nil }), same)
+	vector("a dotted name", notIts, judged(func(d object) { delete(d, "export"); d["export.lean"] = "x" }), func(c object) { c["export.lean"] = "x" })
+	vector("an export that is a text", notIts, judged(func(d object) { d["export"] = "x" }), same)
+	vector("a checker that is a list", notIts, judged(func(d object) { d["checker"] = []any{} }), same)
+	vector("a list", notIts, []any{}, same)
+	vector("null", notIts, nil, same)
+}
 
 func growthVectors(add adder) {
 	leaves := tree{"x\n", "b\n", "c\n"}
