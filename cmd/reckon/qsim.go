@@ -31,7 +31,7 @@ type qsimCmd struct {
 	Shots       *int    `help:"Number of samples; default: the circuit's, or 1024." placeholder:"N"`
 	Seed        *uint64 `help:"Seed of the samples; default: the circuit's, or a fresh one, which is printed." placeholder:"N"`
 	Precision   *string `help:"double or single; default: the circuit's, or double." enum:"double,single" placeholder:"P"`
-	Engine      *string `help:"statevector, stabilizer or density; default: chosen by the circuit." enum:"statevector,stabilizer,density" placeholder:"E"`
+	Engine      *string `help:"statevector, stabilizer, density or sparse; default: the circuit's method, or chosen by the circuit." enum:"statevector,stabilizer,density,sparse" placeholder:"E"`
 	Observables string  `help:"Pauli sums as a JSON array, such as [{\"ZZ\":1,\"XI\":0.5}]; default: the circuit's." placeholder:"JSON"`
 	Marginals   string  `help:"Lists of qubits whose exact probabilities are wanted, such as [[0,1],[5]]; default: the circuit's." placeholder:"JSON"`
 	Memory      bool    `help:"List the key of each shot in the JSON result."`
