@@ -69,7 +69,7 @@ var limits = []limit{
 	{"attempts of a job that its runners abandon", "domain/job", "MaxAbandoned", "attempts", "`lost`", "Jobs"},
 	{"qubits of a circuit by state vector, whatever the plan", "domain/circuit", "MaxQubits", "qubits", "400 `malformed_circuit`", "Jobs"},
 	{"qubits of a circuit by a method that has no state vector", "domain/circuit", "MaxCliffordQubits", "qubits", "refused", "Jobs"},
-	{"states of a circuit by `sparse`", "domain/circuit", "maxWideBytes", "bytes", "the job fails, and says how many amplitudes it reached", "Jobs"},
+	{"states of a circuit by `sparse` or `mps`", "domain/circuit", "maxWideBytes", "bytes", "the job fails, and says how many amplitudes or which bond it reached", "Jobs"},
 	{"rounds of one loop of a circuit", "domain/circuit", "MaxRounds", "rounds", "400 `malformed_circuit`", "Jobs"},
 	{"expression that the address of a page brings along", "readapi/workbench", "maxPrefilled", "bytes", "the form stays empty, and the page says so", "Lists"},
 	{"circuit that the pages draw while it is written", "readapi/workbench", "maxDrawnBytes", "bytes", "not drawn", "Jobs"},

@@ -83,7 +83,13 @@ func (c Circuit) cost(engine Engine, threads int) Cost {
 	case EngineDensity:
 		return c.densityCost(cost, distinct, gates, threads)
 	case EngineSparse:
-		return c.wideCost(cost, distinct, shown, gates, c.sparseBytes())
+		states := c.sparseBytes()
+		if c.triesSparse() && states > triedAmplitudes*sparseEntryBytes((c.qubits+63)/64) {
+			states = c.mpsBytes()
+		}
+		return c.wideCost(cost, distinct, shown, gates, states)
+	case EngineMPS:
+		return c.wideCost(cost, distinct, shown, gates, c.mpsBytes())
 	case EngineStabilizer:
 		return c.stabilizerCost(cost, distinct, int64(len(key)), gates)
 	}

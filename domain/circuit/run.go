@@ -23,16 +23,17 @@ const (
 	EngineStabilizer  Engine = "stabilizer"  // Clifford gates and Pauli errors only
 	EngineDensity     Engine = "density"     // all 4^n entries of the density matrix
 	EngineSparse      Engine = "sparse"      // the amplitudes that are not zero
+	EngineMPS         Engine = "mps"         // a matrix product state
 )
 
 // engines are those that a circuit may ask for.
-var engines = []Engine{EngineStatevector, EngineStabilizer, EngineDensity, EngineSparse}
+var engines = []Engine{EngineStatevector, EngineStabilizer, EngineDensity, EngineSparse, EngineMPS}
 
 // wideNames are the methods for any width, as refusals name them.
-const wideNames = "sparse"
+const wideNames = "sparse or mps"
 
 // wide reports whether a method's states may have any width, as long as they are simple.
-func (e Engine) wide() bool { return e == EngineSparse }
+func (e Engine) wide() bool { return e == EngineSparse || e == EngineMPS }
 
 // engineNames lists the engines in words.
 func engineNames() string {
@@ -86,8 +87,9 @@ type Result struct {
 	GateCounts    map[string]int     `json:"gate_counts" doc:"Number of instructions of each name, as Qiskit's count_ops"`
 	BitOrder      string             `json:"bit_order" enum:"q0_rightmost" doc:"Order of a key's bits: qubit 0 is the rightmost character; where a program measures into bits, bit 0 of a register is"`
 	Engine        string             `json:"engine" example:"statevector-double-v1" doc:"What simulated; its number changes whenever counts may"`
-	EngineReason  string             `json:"engine_reason,omitempty" doc:"Why sparse simulated: what the circuit is, or that it was asked for"`
+	EngineReason  string             `json:"engine_reason,omitempty" doc:"Why sparse or mps simulated: what the circuit is, or that it was asked for"`
 	Amplitudes    int                `json:"amplitudes,omitempty" doc:"Of sparse: the most amplitudes that were not zero at once"`
+	Truncation    *Truncation        `json:"truncation,omitempty" doc:"Of mps: what was left out of the state"`
 	Trajectories  int                `json:"trajectories,omitempty" doc:"Number of quantum trajectories that noise was simulated by, one per shot; left out where the result is exact"`
 	NPY           *StateFile         `json:"npy,omitempty" doc:"When asked for: the file of the whole state vector before the final measurement, which GET /api/jobs/{id}/statevector.npy answers for some time"`
 	Omitted       map[string]string  `json:"omitted,omitempty" doc:"Fields that were left out though the page promises them, each with the reason"`
@@ -107,7 +109,8 @@ func Run(ctx context.Context, c Circuit, options Options) (Result, error) {
 	}
 	depth, gateCounts, warnings := c.Depth(), c.GateCounts(), c.warnings()
 	c = c.noisy()
-	engine, err := c.engine(options.Engine)
+	c.method = cmp.Or(options.Engine, c.method)
+	engine, err := c.engine(EngineAuto)
 	if err != nil {
 		return Result{}, err
 	}
@@ -147,8 +150,13 @@ func Run(ctx context.Context, c Circuit, options Options) (Result, error) {
 		result.Engine = "stabilizer-v1"
 		err = runStabilizer(ctx, c, rng, report, &result)
 	case engine == EngineSparse:
-		result.EngineReason = c.wideReason(options.Engine)
-		err = runSparse(ctx, c, rng, report, &result)
+		empty := result
+		if err = runSparse(ctx, c, rng, report, &result); c.triesSparse() && outgrown(err) {
+			result = empty
+			err = runMPS(ctx, c, newRandom(result.Seed), report, &result)
+		}
+	case engine == EngineMPS:
+		err = runMPS(ctx, c, rng, report, &result)
 	default:
 		name, run32, run64, wires := "statevector", runStatevector[float32], runStatevector[float64], c.qubits
 		switch {
@@ -196,8 +204,12 @@ func (c Circuit) engine(asked Engine) (Engine, error) {
 			return c.engine(EngineSparse)
 		}
 		return EngineStatevector, nil
-	case EngineSparse:
-		if index, reason := c.notWide(); reason != "" {
+	case EngineSparse, EngineMPS:
+		index, reason := c.notWide()
+		if asked == EngineMPS {
+			index, reason = c.notMPS()
+		}
+		if reason != "" {
 			return "", refuseGate(CodeEngine, index, c.gates[index].name, "%s, which the %s engine does not simulate", reason, asked)
 		}
 		return asked, nil
@@ -258,8 +270,8 @@ func (c Circuit) notWide() (index int, reason string) {
 }
 
 // wideReason says why a method for any width runs the circuit.
-func (c Circuit) wideReason(asked Engine) string {
-	if cmp.Or(asked, c.method) != EngineAuto {
+func (c Circuit) wideReason() string {
+	if c.method != EngineAuto {
 		return "asked for"
 	}
 	return fmt.Sprintf("more than %d qubits, and not Clifford gates alone", MaxQubits)

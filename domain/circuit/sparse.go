@@ -26,7 +26,7 @@ type sparseSpace struct {
 	wires, words int
 }
 
-// invisible is the square of an amplitude that is rounding dust: at most 1e-15.
+// invisible is the square of an amplitude that is rounding dust, of 1e-15.
 const invisible = 1e-30
 
 // sparseEntryBytes bounds what an amplitude takes with its place in the table and in the list that the next gate writes, with the
@@ -35,11 +35,24 @@ func sparseEntryBytes(words int) int64 { return 3*(int64(words)*8+16) + 16 }
 
 // runSparse runs a circuit on the amplitudes that are not zero.
 func runSparse(ctx context.Context, c Circuit, rng *random, report *progress, result *Result) error {
-	result.Engine = "sparse-double-v1"
-	space := newSparseSpace(c.qubits, math.MaxInt32, c.sparseBytes())
+	result.Engine, result.EngineReason = "sparse-double-v1", c.wideReason()
+	most := math.MaxInt32
+	if c.triesSparse() {
+		most = triedAmplitudes
+	}
+	space := newSparseSpace(c.qubits, most, c.sparseBytes())
 	err := runWide(ctx, c, space.start(), rng, report, result, func(wideState) {})
 	result.Amplitudes = space.peak
 	return err
+}
+
+// triedAmplitudes is how many a state may reach before a matrix product state runs the circuit instead, where none is asked for.
+const triedAmplitudes = 1 << 14
+
+// triesSparse reports whether a matrix product state takes over from a sparse state that grows.
+func (c Circuit) triesSparse() bool {
+	_, reason := c.notMPS()
+	return c.method == EngineAuto && reason == ""
 }
 
 // sparseBytes bounds the amplitudes of all histories: gates that only move basis states make no new ones.

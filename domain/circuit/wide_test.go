@@ -14,7 +14,7 @@ import (
 )
 
 // wideEngines are the methods for any width.
-var wideEngines = []Engine{EngineSparse}
+var wideEngines = []Engine{EngineSparse, EngineMPS}
 
 // drawnCircuit is a circuit of every kind of instruction but noise on the state, as JSON, that asks for everything.
 func drawnCircuit(r *rapid.T) string {
@@ -342,7 +342,7 @@ func TestWideRefusals(t *testing.T) {
 	}{
 		"noise":      {`{"qubits":40,"gates":[{"gate":"t","target":0},{"gate":"bit_flip","p":0.1,"target":0}]}`, CodeQubitsRange, "gate 1 (bit_flip): is noise"},
 		"noise rule": {`{"qubits":40,"gates":[{"gate":"t","target":0}],"noise":{"channels":[{"channel":"bit_flip","p":0.1}]}}`, CodeQubitsRange, "beside gates that are not Clifford"},
-		"narrow":     {`{"qubits":25,"gates":[{"gate":"t","target":0}]}`, CodeQubitsRange, "unless its method is sparse"},
+		"narrow":     {`{"qubits":25,"gates":[{"gate":"t","target":0}]}`, CodeQubitsRange, "unless its method is sparse or mps"},
 		"vector":     {`{"qubits":40,"method":"statevector","gates":[{"gate":"h","target":0}]}`, CodeQubitsRange, "statevector runs at most 20 qubits"},
 		"tableau":    {`{"qubits":4,"method":"stabilizer","gates":[{"gate":"t","target":0}]}`, CodeEngine, "is not a Clifford gate"},
 		"sparse":     {`{"qubits":4,"method":"sparse","gates":[{"gate":"kraus","target":0,"kraus":[[[[1,0],[0,0]],[[0,0],[0,0]]],[[[0,0],[0,0]],[[0,0],[1,0]]]]}]}`, CodeEngine, "does not simulate"},
