@@ -33,8 +33,8 @@ type wideState interface {
 
 // maxWideBytes bounds what all states of a run in one of these forms take together.
 const (
-	maxWideBytes = 1 << maxWideBits
-	maxWideBits  = 28
+	maxWideBytes = 256 << 20
+	maxWideBits  = 28 // log2 of it
 )
 
 // room is the memory that the states of a run share. Its size is a function of the circuit, never of the machine: what does not fit
