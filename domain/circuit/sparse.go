@@ -228,7 +228,9 @@ func (s *sparseState) move(ctx context.Context, g sparseGate, to []moved) error 
 // mix multiplies the entries that differ in the targets only by a matrix.
 func (s *sparseState) mix(ctx context.Context, g sparseGate) error {
 	dim := g.dim()
-	s.index()
+	if err := s.index(ctx); err != nil {
+		return err
+	}
 	done := make([]bool, len(s.values))
 	out := sparseState{
 		words: s.words, space: s.space, taken: s.taken,
@@ -284,18 +286,22 @@ func (s *sparseState) mix(ctx context.Context, g sparseGate) error {
 func square(a scalar) float64 { return float64(a.re*a.re) + float64(a.im*a.im) }
 
 // index makes the table of entries.
-func (s *sparseState) index() {
+func (s *sparseState) index(ctx context.Context) error {
 	if s.table != nil {
-		return
+		return nil
 	}
 	s.table = make([]int32, 1<<bits.Len(uint(2*len(s.values))))
 	for i := range s.values {
+		if i%entriesBetweenChecks == 0 && ctx.Err() != nil {
+			return ctx.Err()
+		}
 		at := s.hash(s.key(i))
 		for s.table[at] != 0 {
 			at = (at + 1) & (len(s.table) - 1)
 		}
 		s.table[at] = int32(i + 1)
 	}
+	return nil
 }
 
 // hash is the first place of a basis state in the table.
@@ -330,10 +336,13 @@ func (s *sparseState) weights(wire int) (zero, one float64) {
 	return zero, one
 }
 
-func (s *sparseState) collapse(_ context.Context, wire, value int, scale float64, clearBit bool) error {
+func (s *sparseState) collapse(ctx context.Context, wire, value int, scale float64, clearBit bool) error {
 	m := masksOf([]int{wire})
 	kept := 0
 	for i, a := range s.values {
+		if i%entriesBetweenChecks == 0 && ctx.Err() != nil {
+			return ctx.Err()
+		}
 		key := s.key(i)
 		if readBits(key, m) != value {
 			continue
@@ -349,27 +358,11 @@ func (s *sparseState) collapse(_ context.Context, wire, value int, scale float64
 	return s.fit()
 }
 
-// sample draws basis states as a machine does: sorted numbers along the probabilities of the basis states in ascending order.
+// sample draws basis states as a machine does: sorted numbers along the probabilities of the entries.
 func (s *sparseState) sample(ctx context.Context, shots int, rng *random, found func(bit func(wire int) byte, times int)) error {
-	order := make([]int, len(s.values))
-	for i := range order {
-		order[i] = i
-	}
-	slices.SortFunc(order, func(a, b int) int {
-		x, y := s.key(a), s.key(b)
-		for w := s.words - 1; w >= 0; w-- {
-			if x[w] != y[w] {
-				if x[w] < y[w] {
-					return -1
-				}
-				return 1
-			}
-		}
-		return 0
-	})
 	sum := 0.0
-	for _, i := range order {
-		sum += square(s.values[i])
+	for _, a := range s.values {
+		sum += square(a)
 	}
 	draws := make([]float64, shots)
 	for i := range draws {
@@ -377,13 +370,13 @@ func (s *sparseState) sample(ctx context.Context, shots int, rng *random, found 
 	}
 	slices.Sort(draws)
 	cumulative := 0.0
-	for n, i := range order {
-		if n%entriesBetweenChecks == 0 && ctx.Err() != nil {
+	for i, a := range s.values {
+		if i%entriesBetweenChecks == 0 && ctx.Err() != nil {
 			return ctx.Err()
 		}
-		cumulative += square(s.values[i])
+		cumulative += square(a)
 		times := 0
-		for times < len(draws) && (draws[times] < cumulative || n == len(order)-1) {
+		for times < len(draws) && (draws[times] < cumulative || i == len(s.values)-1) {
 			times++
 		}
 		if draws = draws[times:]; times > 0 {
@@ -396,7 +389,9 @@ func (s *sparseState) sample(ctx context.Context, shots int, rng *random, found 
 
 func (s *sparseState) expectation(ctx context.Context, x, z []int, ys int) (float64, error) {
 	flip, sign := masksOf(x), masksOf(z)
-	s.index()
+	if err := s.index(ctx); err != nil {
+		return 0, err
+	}
 	other := make([]uint64, s.words)
 	total := 0.0
 	for i, a := range s.values {
@@ -437,10 +432,13 @@ func pauliPart(a, b scalar, ys int) (part float64) {
 	return part
 }
 
-func (s *sparseState) marginal(_ context.Context, wires []int) ([]float64, error) {
+func (s *sparseState) marginal(ctx context.Context, wires []int) ([]float64, error) {
 	masks := masksOf(wires)
 	out := make([]float64, 1<<len(wires))
 	for i, a := range s.values {
+		if i%entriesBetweenChecks == 0 && ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
 		out[readBits(s.key(i), masks)] += square(a)
 	}
 	return out, nil
@@ -451,9 +449,10 @@ func (s *sparseState) amplitude(bit func(wire int) byte) scalar {
 	for wire := range s.space.wires {
 		key[wire/64] |= uint64(bit(wire)) << (wire % 64)
 	}
-	s.index()
-	if i := s.find(key); i >= 0 {
-		return s.values[i]
+	for i, a := range s.values {
+		if slices.Equal(s.key(i), key) {
+			return a
+		}
 	}
 	return scalar{}
 }

@@ -1,6 +1,7 @@
 package circuit
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -381,6 +382,18 @@ func TestSparseStateOutgrowsItsRoom(t *testing.T) {
 	}
 	if !outgrown(err) || !strings.Contains(err.Error(), "reached 1024 amplitudes; 1000 fit") {
 		t.Error(err)
+	}
+}
+
+// TestWideRunsAreCancelled: no method for any width goes on without its context.
+func TestWideRunsAreCancelled(t *testing.T) {
+	t.Parallel()
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	for _, engine := range wideEngines {
+		if _, err := Run(ctx, wState(40).circuit(t, ""), Options{Engine: engine}); !errors.Is(err, context.Canceled) {
+			t.Errorf("%s: %v", engine, err)
+		}
 	}
 }
 
