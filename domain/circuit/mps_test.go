@@ -12,7 +12,7 @@ import (
 
 // ising is a chain in a transverse field, in Trotter steps of nearest neighbours, from all qubits in superposition.
 func ising(n, steps int) family {
-	f := family{name: "ising", qubits: n, engine: EngineMPS}
+	f := family{name: "ising", qubits: n}
 	for q := range n {
 		f.gate(`{"gate":"h","target":%d}`, q)
 	}
@@ -34,7 +34,7 @@ func ising(n, steps int) family {
 // knn compares two registers of product states by a swap test, its controlled swaps written as two-qubit gates. The ancilla is 0
 // with probability (1 + overlap²)/2.
 func knn(pairs int, first, second func(i int) float64) (f family, overlap float64) {
-	f, overlap = family{name: "knn", qubits: 2*pairs + 1, engine: EngineMPS}, 1
+	f, overlap = family{name: "knn", qubits: 2*pairs + 1}, 1
 	a, b := func(i int) int { return 1 + i }, func(i int) int { return 1 + pairs + i }
 	for i := range pairs {
 		f.gate(`{"gate":"ry","target":%d,"angle":%v}`, a(i), first(i))
@@ -53,7 +53,7 @@ func knn(pairs int, first, second func(i int) float64) (f family, overlap float6
 
 // fourier transforms a basis state.
 func fourier(n int, of uint64) family {
-	f := family{name: "qft", qubits: n, engine: EngineMPS}
+	f := family{name: "qft", qubits: n}
 	for q := range n {
 		if of>>q&1 != 0 {
 			f.gate(`{"gate":"x","target":%d}`, q)

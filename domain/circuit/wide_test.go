@@ -188,12 +188,11 @@ type family struct {
 	name   string
 	qubits int
 	gates  []string
-	engine Engine // that is chosen
 }
 
 // rippleAdder adds two numbers given as basis states (Cuccaro and others 2004), Toffolis written as QASMBench has them.
 func rippleAdder(bits int, a, b uint64) family {
-	f := family{name: "adder", qubits: 2*bits + 2, engine: EngineSparse}
+	f := family{name: "adder", qubits: 2*bits + 2}
 	one := func(q int) { f.gate(`{"gate":"x","target":%d}`, q) }
 	cx := func(c, q int) { f.gate(`{"gate":"cx","control":%d,"target":%d}`, c, q) }
 	first, second := func(i int) int { return 1 + 2*i + 1 }, func(i int) int { return 1 + 2*i }
@@ -253,7 +252,7 @@ func (f *family) toffoli(a, b, target int) {
 
 // wState is one excitation spread over all qubits.
 func wState(n int) family {
-	f := family{name: "wstate", qubits: n, engine: EngineSparse}
+	f := family{name: "wstate", qubits: n}
 	f.gate(`{"gate":"x","target":0}`)
 	for q := range n - 1 {
 		f.gate(`{"gate":"cry","control":%d,"target":%d,"angle":%v}`, q, q+1, 2*math.Acos(math.Sqrt(1/float64(n-q))))
