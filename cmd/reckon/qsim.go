@@ -31,7 +31,7 @@ type qsimCmd struct {
 	Shots       *int    `help:"Number of samples; default: the circuit's, or 1024." placeholder:"N"`
 	Seed        *uint64 `help:"Seed of the samples; default: the circuit's, or a fresh one, which is printed." placeholder:"N"`
 	Precision   *string `help:"double or single; default: the circuit's, or double." enum:"double,single" placeholder:"P"`
-	Engine      *string `help:"statevector, stabilizer or density; default: chosen by the circuit." enum:"statevector,stabilizer,density" placeholder:"E"`
+	Engine      *string `help:"statevector, stabilizer, density, sparse or mps; default: the circuit's method, or chosen by the circuit." enum:"statevector,stabilizer,density,sparse,mps" placeholder:"E"`
 	Observables string  `help:"Pauli sums as a JSON array, such as [{\"ZZ\":1,\"XI\":0.5}]; default: the circuit's." placeholder:"JSON"`
 	Marginals   string  `help:"Lists of qubits whose exact probabilities are wanted, such as [[0,1],[5]]; default: the circuit's." placeholder:"JSON"`
 	Memory      bool    `help:"List the key of each shot in the JSON result."`
@@ -295,6 +295,12 @@ func printHistogram(w io.Writer, r circuit.Result, rows int) error {
 		writeMarginal(&out, m, r.Omitted["marginals.probabilities"], rows)
 	}
 	fmt.Fprintf(&out, "\n%d shots, seed %d, depth %d, engine %s; qubit 0, or bit 0 of a program, is rightmost\n", r.Shots, r.Seed, r.Depth, r.Engine)
+	if r.EngineReason != "" {
+		fmt.Fprintf(&out, "%s: %s\n", r.Engine, r.EngineReason)
+	}
+	if r.Truncation != nil {
+		fmt.Fprintf(&out, "bonds up to %d; what was discarded changes no probability by more than %.2g\n", r.Truncation.Bond, r.Truncation.ErrorBound)
+	}
 	if r.Trajectories > 0 {
 		fmt.Fprintf(&out, "noise by %d trajectories, one per shot\n", r.Trajectories)
 	}

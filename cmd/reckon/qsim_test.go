@@ -139,6 +139,27 @@ func TestQsimNoise(t *testing.T) {
 	}
 }
 
+// TestQsimMethods: a circuit wider than any state vector, and an engine asked for.
+func TestQsimMethods(t *testing.T) {
+	t.Parallel()
+	program := "qubit[40] q; h q[0]; t q[0]; for int i in [1:39] cx q[i - 1], q[i];"
+	for engine, says := range map[string]string{
+		"":       "\nsparse-double-v1: more than 30 qubits, and not Clifford gates alone\n",
+		"sparse": "\nsparse-double-v1: asked for\n",
+		"mps":    "\nmps-double-v1: asked for\nbonds up to 2; what was discarded changes no probability by more than 0\n",
+	} {
+		cmd := qsimCmd{File: "-", MemoryMiB: 1024}
+		if engine != "" {
+			cmd.Engine = &engine
+		}
+		r, err := cmd.simulate(t.Context(), strings.NewReader(program), nil)
+		var out strings.Builder
+		if err != nil || len(r.Counts) != 2 || r.Counts[strings.Repeat("1", 40)] < 400 || printResult(&out, r, 5) != nil || !strings.Contains(out.String(), says) {
+			t.Errorf("%s: %v\n%s", engine, err, out.String())
+		}
+	}
+}
+
 func TestQsimObservables(t *testing.T) {
 	t.Parallel()
 	cmd := qsimCmd{File: "-", MemoryMiB: 64, Observables: `[{"XX":1,"ZZ":0.5}]`}

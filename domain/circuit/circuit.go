@@ -60,6 +60,8 @@ type Circuit struct {
 	hasSeed     bool
 	statevector bool
 	precision   Precision
+	method      Engine  // asked for; EngineAuto: chosen
+	truncation  float64 // weight that each cut of a matrix product state may discard
 	gates       []gate
 	slots       int                 // classical bits: one per qubit for JSON, the declared bits for OpenQASM
 	phase       float64             // global phase in radians, of OpenQASM's gphase and U

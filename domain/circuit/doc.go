@@ -24,7 +24,8 @@
 // over cache-sized blocks; execute.go runs the blocks on goroutines through the kernels (kernel*.go, *.s);
 // trajectory.go handles measurements and resets that later gates depend on; sample.go draws shots. Noise (noise.go) runs in
 // density.go, noise_trajectory.go or noise_stabilizer.go. Clifford circuits
-// too wide to list probabilities for go through stabilizer.go instead. docs/circuits.md is the manual.
+// too wide to list probabilities for go through stabilizer.go instead, and others too wide for a state vector through wide.go and
+// wide_run.go, which walk the gates of any number of qubits, with a state of sparse.go or mps.go. docs/circuits.md is the manual.
 //
 // State vector: real and imaginary parts lie in separate planes. Gates are small matrices with selectors (diagonal qubits)
 // and controls; a swap renames qubits. Neighbours are multiplied together where a cost model says so, up to three targets
@@ -40,4 +41,8 @@
 // state. The operator is drawn from the reduced density matrix of its qubits, a Pauli error without looking at the state. On
 // the tableau an error is an unevenly drawn symbol; a Pauli product's expectation value is its sign's, times 1 - 2p for
 // every error that flips it.
+//
+// Sparse state: a list of basis states and amplitudes, with a table to find one by its basis state when a gate mixes several.
+//
+// Matrix product state: right-canonical tensors with the Schmidt values of every bond, cut by one-sided Jacobi rotations (svd.go).
 package circuit

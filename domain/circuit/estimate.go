@@ -82,6 +82,14 @@ func (c Circuit) cost(engine Engine, threads int) Cost {
 	switch engine {
 	case EngineDensity:
 		return c.densityCost(cost, distinct, gates, threads)
+	case EngineSparse:
+		states := c.sparseBytes()
+		if c.triesSparse() && states > triedAmplitudes*sparseEntryBytes((c.qubits+63)/64) {
+			states = c.mpsBytes()
+		}
+		return c.wideCost(cost, distinct, shown, gates, states)
+	case EngineMPS:
+		return c.wideCost(cost, distinct, shown, gates, c.mpsBytes())
 	case EngineStabilizer:
 		return c.stabilizerCost(cost, distinct, int64(len(key)), gates)
 	}
@@ -229,5 +237,51 @@ func (c Circuit) stabilizerCost(cost Cost, distinct, key, gates int64) Cost {
 	cost.Operations = c.pauliTerms() * (2*int64(c.qubits) + symbols) * words
 	cost.Operations += int64(len(c.gates))*words + (events+2*int64(c.qubits))*symbols*words + int64(c.shots)*sample/8*symbols/64
 	cost.Operations += int64(c.shots) * (errors/15 + int64(c.slots)) // draws
+	return cost
+}
+
+// wideCost bounds what a method for any width takes, given the room of its states.
+func (c Circuit) wideCost(cost Cost, distinct int64, shown int, gates, states int64) Cost {
+	p := lowerWide(c)
+	key := int64(len(p.key.template) + p.key.hidden)
+	heap := gates * 2 * gateBytes
+	events := int64(0)
+	for _, step := range p.code {
+		switch {
+		case step.operator != nil:
+			heap += int64(len(step.operator.controls))*4*8 + int64(len(step.operator.matrix))*4*16
+		case step.event.splits():
+			events++
+		}
+	}
+	heap += int64(c.shots) * 8 // uniform numbers
+	kept := cost.keptBytes + distinct*(key+key/8+16+entryBytes)
+	if c.qubits <= MaxProbabilityQubits {
+		listed := int64(min(1<<min(shown, 62), maxProbabilities))
+		kept += listed * (key + key/8 + 16 + entryBytes)
+		cost.ResultBytes += listed * (key + 32)
+		heap += 8 << MaxProbabilityQubits
+		if c.misreads() {
+			heap += 8 << min(len(p.outputs), maxMisread)
+		}
+	}
+	if c.statevector && c.qubits <= MaxStatevectorQubits {
+		kept += 16 << c.qubits
+		cost.ResultBytes += 64 << c.qubits
+	}
+	marginalHeap, marginalText := c.marginalBytes()
+	kept += marginalHeap + 4096 + int64(len(c.observables))*64
+	cost.ResultBytes += marginalText + int64(len(c.observables))*128
+	heap += kept + c.pauliTerms()*c.termBytes()
+	cost.keptBytes = kept
+	if events > 0 {
+		waiting := min(events, int64(bits.Len(uint(c.shots)))+47) + 1
+		heap += waiting * (key + 8*int64(p.loops) + 256)
+	}
+	cost.MemoryBytes = fixedBytes + 2*(heap+states)
+	entries := saturatingMultiply(uint64(states/16), uint64(len(p.code))+uint64(c.pauliTerms())+uint64(len(c.marginals)))
+	rounds := saturatingMultiply(uint64(c.shots), steps(c.gates)) // of every history
+	work := saturatingAdd(saturatingMultiply(entries, 4), saturatingMultiply(rounds, uint64(1+events)))
+	cost.Operations = int64(min(work, MaxOperations)) // the run's memory ends a state that grows
 	return cost
 }

@@ -52,6 +52,8 @@ func memoryCircuits(t *testing.T) map[string]func() Circuit {
 	add("memory", `"qubits":600,"shots":100000,"memory":true`, repeat(10, h))
 	state := "[" + repeat(4096, func(int) string { return "[0.015625,0]" }) + "]"
 	add("a state", `"qubits":14,"shots":10`, `{"gate":"initialize","targets":[0,1,2,3,4,5,6,7,8,9,10,11],"state":`+state+`}`)
+	add("a sparse state", `"qubits":100,"shots":100000,"method":"sparse"`, repeat(17, h)+`,{"gate":"t","target":0}`)
+	add("a sparse state with events", `"qubits":100,"shots":200`, repeat(10, h)+","+repeat(60, event(100)))
 	add("a sweep", `"qubits":10,"shots":5000,"memory":true,"sweep":[`+repeat(100, func(i int) string { return fmt.Sprintf(`{"a":%d}`, i) })+`]`,
 		repeat(10, h)+`,{"gate":"ry","target":0,"angle":"a"}`)
 	addNoisy(t, circuits)

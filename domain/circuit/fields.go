@@ -15,7 +15,7 @@ type Input struct {
 
 // GatesInput declares a circuit given by its gates.
 type GatesInput struct {
-	Qubits int          `json:"qubits" minimum:"1" maximum:"1000" doc:"Number of qubits, at most the plan's, and 1,000 of a circuit of Clifford gates only"`
+	Qubits int          `json:"qubits" minimum:"1" maximum:"1000" doc:"Number of qubits, at most the plan's, and 1,000 where the method allows: of Clifford gates only, or beyond 30 with a state that is simple (docs/circuits.md)"`
 	Gates  []EntryInput `json:"gates" maxItems:"10000" doc:"What is done, in order. Entries inside blocks count too"`
 	OptionsInput
 }
@@ -39,6 +39,8 @@ type OptionsInput struct {
 	NPY         *bool                `json:"npy,omitempty" nullable:"true" doc:"Ask for the whole state vector as a file of NumPy's format, an extension of this service (docs/circuits.md): GET /api/jobs/{id}/statevector.npy"`
 	Noise       *NoiseInput          `json:"noise,omitempty" null:"true" doc:"Noise that goes with gates and measurements, an extension of this service (docs/circuits.md)"`
 	Precision   *Precision           `json:"precision,omitempty" enum:"double,single" nullable:"true" doc:"Of the amplitudes: double (when left out) has 64 bits for each number, single 32"`
+	Method      *Engine              `json:"method,omitempty" enum:"statevector,stabilizer,density,sparse,mps" nullable:"true" doc:"What simulates, an extension of this service (docs/circuits.md); chosen by the circuit when left out"`
+	Truncation  *float64             `json:"truncation,omitempty" minimum:"0" maximum:"0.01" nullable:"true" doc:"Of the method mps, an extension of this service (docs/circuits.md): weight that each cut may discard; nothing but rounding when left out"`
 }
 
 // EntryInput declares an entry of gates.

@@ -471,7 +471,7 @@ func TestLoopsAreBounded(t *testing.T) {
 	refusedFor(err, CodeCondition)
 	_, err = newIf(0, expression{op: exprAnd}, nil, nil)
 	refusedFor(err, CodeCondition)
-	wide := build(t, 40)
+	wide := build(t, 25)
 	wide.circuit.gates = []gate{loop(3, []gate{h, m})}
 	refusedFor(wide.circuit.complete(Limits{CliffordQubits: 100}.withDefaults()), CodeQubitsRange)
 }

@@ -48,8 +48,22 @@ func goldenCircuits(t *testing.T) map[string]Circuit {
 	clifford := build(t, 60).random(newRandom(105), 600, cliffordNames, true)
 	cliffordMid := build(t, 20).random(newRandom(106), 200, cliffordNames, true).add("measure", []int{4, 5}, nil).
 		random(newRandom(107), 50, cliffordNames, true).add("reset", []int{6}, nil)
+	sparse := build(t, 100).add("rx", []int{99}, nil, 0.7).add("measure", []int{99}, nil)
+	for q := range 99 {
+		sparse.add("cry", []int{q}, []int{q + 1}, 0.3).add("cx", []int{q + 1}, []int{q}).add("t", []int{q}, nil)
+	}
+	chain := build(t, 40)
+	for range 3 {
+		for q := range 39 {
+			chain.add("ry", []int{q}, nil, 0.3+float64(q)/10).add("rxx", []int{q, q + 1}, nil, 0.7)
+		}
+		chain.add("cx", []int{30}, []int{5}).add("measure", []int{20}, nil)
+	}
+	chain.add("h", []int{20}, nil).add("measure", allQubits(40), nil)
 	return map[string]Circuit{
-		"ghz-5": ghz.circuit, "qft-12": qft.random(newRandom(108), 24, unitaryNames, false).circuit,
+		"mps-40":     chain.circuit,
+		"sparse-100": sparse.add("ry", []int{50}, nil, 1.1).add("measure", allQubits(100), nil).circuit,
+		"ghz-5":      ghz.circuit, "qft-12": qft.random(newRandom(108), 24, unitaryNames, false).circuit,
 		"random-7": wide(7, 120, 109).circuit, "random-17": wide(17, 150, 110).circuit,
 		"single-9": single.circuit, "single-18": wideSingle.circuit, "trajectories-6": trajectories.circuit,
 		"measured-16": partial.circuit, "clifford-60": clifford.circuit, "clifford-events-20": cliffordMid.circuit,

@@ -340,18 +340,23 @@ func (g gate) countedName() string { return cmp.Or(countedNames[g.name], g.name)
 func (m *noiseModel) check(c Circuit, limits Limits) error {
 	count := 0
 	var wrong error
+	_, reason := c.notClifford()
+	clifford := reason == ""
 	forEach(c.measured(), func(g *gate) {
 		for i, r := range m.rules {
 			if wrong != nil || !r.fits(*g) {
 				continue
 			}
-			list, reason := r.channels(*g)
-			if reason != "" {
-				wrong = refuse(CodeChannel, "noise channel %d (%s) cannot go with %s: %s", i, r.spec.name, g.name, reason)
+			list, unfit := r.channels(*g)
+			if unfit != "" {
+				wrong = refuse(CodeChannel, "noise channel %d (%s) cannot go with %s: %s", i, r.spec.name, g.name, unfit)
 			}
 			for _, n := range list {
 				if count += len(n.targets); count > MaxNoiseChannels {
 					wrong = refuse(CodeTooManyGates, "the noise adds more than %d channels to the circuit's gates", MaxNoiseChannels)
+				} else if c.qubits > limits.Qubits && !clifford {
+					wrong = refuse(CodeQubitsRange, "noise channel %d (%s) stands beside gates that are not Clifford; a circuit with both has at most %d qubits, not %d",
+						i, r.spec.name, limits.Qubits, c.qubits)
 				} else if c.qubits > limits.Qubits && !n.channel.pauli {
 					wrong = refuse(CodeQubitsRange, "noise channel %d (%s) is not made of Pauli errors; a circuit with it has at most %d qubits, not %d",
 						i, r.spec.name, limits.Qubits, c.qubits)

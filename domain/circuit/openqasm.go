@@ -10,7 +10,10 @@ import (
 // the counts show every declared bit, registers apart and the last declared leftmost. A program carries no shots or
 // seed: Circuit.WithShots and WithSeed set them. Errors are *Refusal with line, column and excerpt.
 func ParseOpenQASM(source []byte, limits Limits) (Circuit, error) {
-	limits = limits.withDefaults()
+	return parseOpenQASM(source, limits.withDefaults(), EngineAuto)
+}
+
+func parseOpenQASM(source []byte, limits Limits, method Engine) (Circuit, error) {
 	program, err := openqasm.Parse(source, openqasm.Limits{Bytes: limits.Bytes, Qubits: limits.CliffordQubits, Operations: limits.Gates})
 	if err != nil {
 		return Circuit{}, fromProgram(err)
@@ -18,7 +21,7 @@ func ParseOpenQASM(source []byte, limits Limits) (Circuit, error) {
 	t := translator{program: program}
 	c := Circuit{
 		qubits: program.Qubits, slots: program.Slots, phase: program.Phase, ignored: program.Warnings,
-		shots: min(DefaultShots, limits.Shots), precision: Double,
+		shots: min(DefaultShots, limits.Shots), precision: Double, method: method,
 	}
 	for _, r := range program.Registers {
 		c.registers = append(c.registers, classicalRegister{r.Name, r.First, r.Size})

@@ -117,7 +117,7 @@ func TestOpenQASMRefusals(t *testing.T) {
 
 // TestOpenQASMWidth: what only the whole circuit shows still names its line.
 func TestOpenQASMWidth(t *testing.T) {
-	_, err := ParseOpenQASM([]byte("qubit[31] q;\nh q;\n t q[3];"), Limits{Qubits: 30, CliffordQubits: 1000})
+	_, err := ParseOpenQASM([]byte("qubit[25] q;\nh q;\n t q[3];"), Limits{Qubits: 20, CliffordQubits: 1000})
 	if err == nil || !strings.HasPrefix(err.Error(), "line 3, column 2: t is not a Clifford gate") || !strings.HasSuffix(err.Error(), "\n t q[3];\n ^") {
 		t.Error(err)
 	}

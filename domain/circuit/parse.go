@@ -102,6 +102,10 @@ func (r *reader) circuit() (Circuit, error) {
 			c.npy, err = r.boolean(key)
 		case "precision":
 			c.precision, err = r.precision()
+		case "method":
+			c.method, err = r.method()
+		case "truncation":
+			c.truncation, err = r.truncation()
 		case "observables":
 			observables, err = r.observables()
 		case "marginals":
@@ -195,7 +199,31 @@ func (c Circuit) completed(noise *rawNoise, limits Limits) (Circuit, error) {
 	if err == nil && c.npy {
 		err = c.checkNPY(limits)
 	}
-	return c, err
+	return c, firstError(err, c.checkMethod())
+}
+
+// checkMethod refuses a method that cannot run the circuit, at any point of its sweep.
+func (c Circuit) checkMethod() error {
+	if c.truncation > 0 && c.method != EngineMPS {
+		return refuse(CodeEngine, "truncation belongs to the method %s", EngineMPS)
+	}
+	if c.method == EngineAuto {
+		return nil
+	}
+	if len(c.points) == 0 {
+		_, err := c.noisy().engine(EngineAuto)
+		return err
+	}
+	for i := range c.points {
+		bound, err := c.point(i)
+		if err == nil {
+			err = atPoint(bound.checkMethod(), i)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // program reads an OpenQASM program: the text that could stand in a file.
@@ -213,7 +241,7 @@ func (r *reader) program(key string) (*string, error) {
 
 // withProgram takes what is to run from an OpenQASM program. The field qubits may be left out; it cannot differ.
 func (c Circuit) withProgram(text string, limits Limits) (Circuit, error) {
-	program, err := ParseOpenQASM([]byte(text), limits)
+	program, err := parseOpenQASM([]byte(text), limits, c.method)
 	if err != nil {
 		return Circuit{}, err
 	}
@@ -225,15 +253,32 @@ func (c Circuit) withProgram(text string, limits Limits) (Circuit, error) {
 	return c, nil
 }
 
-// checkWidth refuses circuits wider than the state vector allowed that are not Clifford throughout.
+// checkWidth refuses circuits wider than the state vector allowed that no method runs: the tableau takes Clifford gates, and the methods
+// for any width take circuits beyond every state vector, and others when they are asked for by name.
 func checkWidth(c Circuit, limits Limits) error {
 	if names, _ := c.parameters(); c.qubits <= limits.Qubits || len(names) > 0 { // checkSweep checks every point
 		return nil
 	}
-	if i, reason := c.notClifford(); reason != "" {
-		return refuseGate(CodeQubitsRange, i, c.gates[i].name, "%s; a circuit with such instructions has at most %d qubits, not %d", reason, limits.Qubits, c.qubits)
+	clifford, reason := c.notClifford()
+	if reason == "" && (c.method == EngineAuto || c.method == EngineStabilizer) {
+		return nil
 	}
-	return nil
+	index, why := c.notWide()
+	if c.method == EngineMPS {
+		index, why = c.notMPS()
+	}
+	switch wide := c.method.wide() || c.method == EngineAuto && c.qubits > MaxQubits; {
+	case wide && why == "":
+		return nil
+	case wide && (c.method != EngineAuto || reason == "" || c.gates[clifford].kind != kindChannel):
+		return refuseGate(CodeQubitsRange, index, c.gates[index].name, "%s; a circuit with such instructions has at most %d qubits, not %d", why, limits.Qubits, c.qubits)
+	case reason == "":
+		return refuse(CodeQubitsRange, "the method %s runs at most %d qubits, not %d", c.method, limits.Qubits, c.qubits)
+	case why != "":
+		return refuseGate(CodeQubitsRange, clifford, c.gates[clifford].name, "%s; a circuit with such instructions has at most %d qubits, not %d", reason, limits.Qubits, c.qubits)
+	}
+	return refuseGate(CodeQubitsRange, clifford, c.gates[clifford].name, "%s; a circuit with such instructions has at most %d qubits, not %d, unless its method is %s",
+		reason, limits.Qubits, c.qubits, wideNames)
 }
 
 func checkShots(shots integer, limits Limits) error {
@@ -478,6 +523,39 @@ func (r *reader) precision() (Precision, error) {
 		return "", refuse(CodePrecision, "precision must be %q or %q, not %q", Double, Single, clipText(s))
 	}
 	return "", refuse(CodeWrongType, "precision must be a string, not %s", describe(token))
+}
+
+// method reads the name of an engine; null leaves the choice.
+func (r *reader) method() (Engine, error) {
+	token, err := r.token()
+	if err != nil || token == nil {
+		return EngineAuto, err
+	}
+	text, ok := token.(string)
+	if !ok {
+		return "", refuse(CodeWrongType, "method must be a string, not %s", describe(token))
+	}
+	if !slices.Contains(engines, Engine(text)) {
+		return "", refuse(CodeEngine, "method must be %s, not %q", engineNames(), clipText(text))
+	}
+	return Engine(text), nil
+}
+
+// truncation reads the weight that each cut of a matrix product state may discard.
+func (r *reader) truncation() (float64, error) {
+	token, err := r.token()
+	if err != nil || token == nil {
+		return 0, err
+	}
+	number, ok := token.(json.Number)
+	if !ok {
+		return 0, refuse(CodeWrongType, "truncation must be a number, not %s", describe(token))
+	}
+	value, err := number.Float64()
+	if err != nil || value < 0 || value > MaxTruncation {
+		return 0, refuse(CodeEngine, "truncation must be between 0 and %v, not %s", MaxTruncation, clipText(number.String()))
+	}
+	return value, nil
 }
 
 func (r *reader) boolean(key string) (bool, error) {

@@ -186,15 +186,21 @@ func TestParseLimits(t *testing.T) {
 	if got := code(exact, Limits{Bytes: 100}); got != CodeTooLarge {
 		t.Errorf("over the byte limit: %q", got)
 	}
-	wide := func(gate string) string { return `{"qubits":64,"gates":[{"gate":"` + gate + `","target":0}]}` }
+	width := func(qubits int, gate string) string {
+		return fmt.Sprintf(`{"qubits":%d,"gates":[{"gate":%q,"target":0}]}`, qubits, gate)
+	}
+	wide := func(gate string) string { return width(64, gate) }
 	if got := code(wide("h"), Limits{Qubits: 26}); got != CodeQubitsRange {
 		t.Errorf("64 qubits: %q", got)
 	}
 	if got := code(wide("h"), Limits{Qubits: 26, CliffordQubits: 1000}); got != "" {
 		t.Errorf("64 Clifford qubits: %q", got)
 	}
-	if got := code(wide("t"), Limits{Qubits: 26, CliffordQubits: 1000}); got != CodeQubitsRange {
+	if got := code(wide("t"), Limits{Qubits: 26, CliffordQubits: 1000}); got != "" {
 		t.Errorf("64 qubits with a t gate: %q", got)
+	}
+	if got := code(width(30, "t"), Limits{Qubits: 26, CliffordQubits: 1000}); got != CodeQubitsRange {
+		t.Errorf("30 qubits with a t gate, of which a state vector may have 26: %q", got)
 	}
 	if got := code(`{"qubits":40,"gates":[{"gate":"t","target":0}]}`, Limits{Qubits: 4000}); got != CodeQubitsRange {
 		t.Errorf("40 qubits on the state vector: %q", got)

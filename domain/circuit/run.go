@@ -1,12 +1,15 @@
 package circuit
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
 	"math/bits"
 	"runtime"
 	"slices"
+	"strconv"
+	"strings"
 	"unsafe"
 )
 
@@ -19,7 +22,34 @@ const (
 	EngineStatevector Engine = "statevector" // all 2^n amplitudes; with noise, of one trajectory per shot
 	EngineStabilizer  Engine = "stabilizer"  // Clifford gates and Pauli errors only
 	EngineDensity     Engine = "density"     // all 4^n entries of the density matrix
+	EngineSparse      Engine = "sparse"      // the amplitudes that are not zero
+	EngineMPS         Engine = "mps"         // a matrix product state
 )
+
+// engines are those that a circuit may ask for.
+var engines = []Engine{EngineStatevector, EngineStabilizer, EngineDensity, EngineSparse, EngineMPS}
+
+// wideNames are the methods for any width, as refusals name them.
+const wideNames = "sparse or mps"
+
+// wide reports whether a method's states may have any width, as long as they are simple.
+func (e Engine) wide() bool { return e == EngineSparse || e == EngineMPS }
+
+// engineNames lists the engines in words.
+func engineNames() string {
+	var out strings.Builder
+	for i, e := range engines {
+		switch i {
+		case 0:
+		case len(engines) - 1:
+			out.WriteString(" or ")
+		default:
+			out.WriteString(", ")
+		}
+		out.WriteString(strconv.Quote(string(e)))
+	}
+	return out.String()
+}
 
 // DefaultMemoryLimitBytes is Run's memory limit when Options sets none: 26 qubits in double precision.
 const DefaultMemoryLimitBytes = 1<<30 + 256<<20
@@ -29,7 +59,7 @@ type Options struct {
 	Seed             uint64 // used when the circuit names no seed
 	Threads          int    // 0: one per processor
 	MemoryLimitBytes int64  // 0: DefaultMemoryLimitBytes; what the estimate leaves of it saves repeating work mid-circuit
-	Engine           Engine // EngineAuto, EngineStatevector or EngineStabilizer
+	Engine           Engine // EngineAuto: the method that the circuit asks for, or the choice
 
 	// Allocate, when set, gives zeroed memory for large planes, aligned to 64 bytes; free is called before Run returns. Nil:
 	// the heap, where what one run leaves stays beside the next until it is collected.
@@ -57,6 +87,9 @@ type Result struct {
 	GateCounts    map[string]int     `json:"gate_counts" doc:"Number of instructions of each name, as Qiskit's count_ops"`
 	BitOrder      string             `json:"bit_order" enum:"q0_rightmost" doc:"Order of a key's bits: qubit 0 is the rightmost character; where a program measures into bits, bit 0 of a register is"`
 	Engine        string             `json:"engine" example:"statevector-double-v1" doc:"What simulated; its number changes whenever counts may"`
+	EngineReason  string             `json:"engine_reason,omitempty" doc:"Why sparse or mps simulated: what the circuit is, or that it was asked for"`
+	Amplitudes    int                `json:"amplitudes,omitempty" doc:"Of sparse: the most amplitudes that were not zero at once"`
+	Truncation    *Truncation        `json:"truncation,omitempty" doc:"Of mps: what was left out of the state"`
 	Trajectories  int                `json:"trajectories,omitempty" doc:"Number of quantum trajectories that noise was simulated by, one per shot; left out where the result is exact"`
 	NPY           *StateFile         `json:"npy,omitempty" doc:"When asked for: the file of the whole state vector before the final measurement, which GET /api/jobs/{id}/statevector.npy answers for some time"`
 	Omitted       map[string]string  `json:"omitted,omitempty" doc:"Fields that were left out though the page promises them, each with the reason"`
@@ -76,7 +109,8 @@ func Run(ctx context.Context, c Circuit, options Options) (Result, error) {
 	}
 	depth, gateCounts, warnings := c.Depth(), c.GateCounts(), c.warnings()
 	c = c.noisy()
-	engine, err := c.engine(options.Engine)
+	c.method = cmp.Or(options.Engine, c.method)
+	engine, err := c.engine(EngineAuto)
 	if err != nil {
 		return Result{}, err
 	}
@@ -115,6 +149,14 @@ func Run(ctx context.Context, c Circuit, options Options) (Result, error) {
 	case engine == EngineStabilizer:
 		result.Engine = "stabilizer-v1"
 		err = runStabilizer(ctx, c, rng, report, &result)
+	case engine == EngineSparse:
+		empty := result
+		if err = runSparse(ctx, c, rng, report, &result); c.triesSparse() && outgrown(err) {
+			result = empty
+			err = runMPS(ctx, c, newRandom(result.Seed), report, &result)
+		}
+	case engine == EngineMPS:
+		err = runMPS(ctx, c, rng, report, &result)
 	default:
 		name, run32, run64, wires := "statevector", runStatevector[float32], runStatevector[float64], c.qubits
 		switch {
@@ -150,7 +192,7 @@ func refuseMemory(need, limit int64) *Refusal {
 func (c Circuit) engine(asked Engine) (Engine, error) {
 	index, reason := c.notClifford()
 	clifford := reason == ""
-	switch asked {
+	switch asked = cmp.Or(asked, c.method); asked {
 	case EngineAuto:
 		noisy := c.hasChannels()
 		switch {
@@ -158,8 +200,19 @@ func (c Circuit) engine(asked Engine) (Engine, error) {
 			return EngineDensity, nil
 		case clifford && !c.npy && (noisy || c.qubits > MaxProbabilityQubits):
 			return EngineStabilizer, nil
+		case c.qubits > MaxQubits:
+			return c.engine(EngineSparse)
 		}
 		return EngineStatevector, nil
+	case EngineSparse, EngineMPS:
+		index, reason := c.notWide()
+		if asked == EngineMPS {
+			index, reason = c.notMPS()
+		}
+		if reason != "" {
+			return "", refuseGate(CodeEngine, index, c.gates[index].name, "%s, which the %s engine does not simulate", reason, asked)
+		}
+		return asked, nil
 	case EngineDensity:
 		if reason := c.notDensity(); reason != "" {
 			return "", refuse(CodeEngine, "the density-matrix engine cannot run the circuit: %s", reason)
@@ -176,7 +229,7 @@ func (c Circuit) engine(asked Engine) (Engine, error) {
 		}
 		return EngineStabilizer, nil
 	}
-	return "", refuse(CodeEngine, "engine must be %q, %q or %q, not %q", EngineStatevector, EngineStabilizer, EngineDensity, clipText(string(asked)))
+	return "", refuse(CodeEngine, "engine must be %s, not %q", engineNames(), clipText(string(asked)))
 }
 
 // misreadsInside reports whether an outcome inside the circuit may be misread: the density matrix follows two histories of it, shots
@@ -198,6 +251,30 @@ func (c Circuit) notClifford() (index int, reason string) {
 		}
 	}
 	return 0, ""
+}
+
+// notWide says what the methods for any width cannot run, and which instruction that is first; reason is empty when they can run all of
+// them.
+func (c Circuit) notWide() (index int, reason string) {
+	for i := range c.gates {
+		forEach(c.gates[i:i+1], func(g *gate) {
+			if g.kind == kindChannel && !g.channel.trivial() {
+				index, reason = i, "is noise, or holds noise"
+			}
+		})
+		if reason != "" {
+			return index, reason
+		}
+	}
+	return 0, ""
+}
+
+// wideReason says why a method for any width runs the circuit.
+func (c Circuit) wideReason() string {
+	if c.method != EngineAuto {
+		return "asked for"
+	}
+	return fmt.Sprintf("more than %d qubits, and not Clifford gates alone", MaxQubits)
 }
 
 // engineSetup configures one run of the state-vector engine. Only geometry and fuse affect rounding; Run fixes both.

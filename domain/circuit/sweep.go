@@ -317,9 +317,9 @@ func (o *insideObject) Write(data []byte) (int, error) {
 func (c Circuit) sweepCost(threads int) Cost {
 	c = c.noisy()
 	engines := []Engine{EngineStabilizer}
-	if engine, err := c.engine(EngineAuto); err == nil && c.qubits <= MaxQubits {
+	if engine, err := c.engine(EngineAuto); err == nil {
 		engines = append(engines, engine)
-		if !c.hasChannels() && engine != EngineStatevector { // a point may be simpler than angles without symmetry
+		if c.qubits <= MaxQubits && c.method == EngineAuto && !c.hasChannels() && engine != EngineStatevector { // a point may be simpler than angles without symmetry
 			engines = append(engines, EngineStatevector)
 		}
 	}

@@ -80,8 +80,8 @@ func TestSweep(t *testing.T) {
 
 func number(x float64) string { return fmt.Sprintf("%.17g", x) }
 
-// TestSweepOfClifford: each point runs on the engine it would run on alone, and a circuit wider than any state vector is accepted when
-// every point is Clifford.
+// TestSweepOfClifford: each point runs on the engine it would run on alone, and a circuit wider than the state vector allowed is
+// accepted when every point is Clifford.
 func TestSweepOfClifford(t *testing.T) {
 	text := `{"qubits":%d,"seed":1,"shots":10,"gates":[{"gate":"h","target":0},{"gate":"rz","target":0,"angle":"k*pi/2"},{"gate":"cx","control":0,"target":1}],"sweep":[%s]}`
 	mixed := mustSweep(t, parseText(t, fmt.Sprintf(text, 14, `{"k":1},{"k":0.5}`)), Options{})
@@ -95,7 +95,10 @@ func TestSweepOfClifford(t *testing.T) {
 	if cost := Estimate(wide); cost.MemoryBytes <= 0 || cost.MemoryBytes > 100<<20 {
 		t.Errorf("500 Clifford qubits are estimated at %d bytes", cost.MemoryBytes)
 	}
-	_, err := Parse(fmt.Appendf(nil, text, 500, `{"k":1},{"k":0.5}`), Limits{CliffordQubits: MaxCliffordQubits})
+	if got := mustSweep(t, parseText(t, fmt.Sprintf(text, 500, `{"k":1},{"k":0.5}`)), Options{}).Engine; got != "sparse-double-v1, stabilizer-v1" {
+		t.Errorf("500 qubits with a point that is not Clifford: %s", got)
+	}
+	_, err := Parse(fmt.Appendf(nil, text, 25, `{"k":1},{"k":0.5}`), Limits{CliffordQubits: MaxCliffordQubits})
 	var refused *Refusal
 	if !errors.As(err, &refused) || refused.Code != CodeQubitsRange || !strings.HasPrefix(refused.Message, "point 1 of sweep: ") {
 		t.Errorf("a point that is not Clifford: %v", err)

@@ -159,17 +159,27 @@ func (sim *simulation[F]) advance(ctx context.Context, b *branch[F]) (*event, er
 }
 
 func (sim *simulation[F]) evaluate(b *branch[F], e *event) uint64 {
-	return e.condition.evaluate(func(slot int) uint64 {
-		if at := sim.program.key.character[slot]; at >= 0 {
-			return uint64(b.key[at] - '0')
+	return sim.program.key.evaluate(e.condition, b.key)
+}
+
+func (sim *simulation[F]) write(b *branch[F], slot int, value byte) {
+	sim.program.key.write(b.key, slot, value)
+}
+
+// evaluate computes an expression from the outcomes in a key.
+func (k keyLayout) evaluate(e expression, key []byte) uint64 {
+	return e.evaluate(func(slot int) uint64 {
+		if at := k.character[slot]; at >= 0 {
+			return uint64(key[at] - '0')
 		}
 		return 0 // nothing writes it
 	})
 }
 
-func (sim *simulation[F]) write(b *branch[F], slot int, value byte) {
+// write records an outcome in a key.
+func (k keyLayout) write(key []byte, slot int, value byte) {
 	if slot != noSlot {
-		b.key[sim.program.key.character[slot]] = '0' + value
+		key[k.character[slot]] = '0' + value
 	}
 }
 
@@ -188,7 +198,7 @@ func (sim *simulation[F]) split(ctx context.Context, b branch[F], e event) ([]br
 		return nil, err
 	}
 	probability := e.probabilities(weights)
-	shots := sim.splitShots(b.shots, probability)
+	shots := splitShots(sim.rng, b.shots, probability)
 	var values []int
 	for value := range e.outcomes() {
 		if shots[value] > 0 || sim.exact && b.weight*probability[value] > negligible {
@@ -286,7 +296,7 @@ func (e event) probabilities(weights [maxOutcomes]float64) (out [maxOutcomes]flo
 }
 
 // splitShots draws an outcome for each shot. Outcomes of negligible probability are not drawn.
-func (sim *simulation[F]) splitShots(shots int, probability [maxOutcomes]float64) (out [maxOutcomes]int) {
+func splitShots(rng *random, shots int, probability [maxOutcomes]float64) (out [maxOutcomes]int) {
 	lowest, highest := maxOutcomes-1, 0
 	for value, p := range probability {
 		if p >= negligible {
@@ -298,7 +308,7 @@ func (sim *simulation[F]) splitShots(shots int, probability [maxOutcomes]float64
 		return out
 	}
 	for range shots {
-		value, u, sum := highest, sim.rng.float64(), 0.0
+		value, u, sum := highest, rng.float64(), 0.0
 		for ; value > lowest; value-- {
 			if p := probability[value]; p >= negligible {
 				if sum += p; u < sum {

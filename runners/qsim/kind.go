@@ -32,7 +32,7 @@ func (j *Jobs) Declare() commands.JobKind {
 				Example: `{"qubits":2,"shots":1000,"gates":[{"gate":"h","target":0},{"gate":"cx","control":0,"target":1}]}`,
 			}},
 			PayloadField: "circuit",
-			Result:       "counts, shots, seed, probabilities, statevector, expectations, marginals, depth, gate_counts, bit_order, engine, trajectories, npy, omitted, warnings, memory; points, of a sweep",
+			Result:       "counts, shots, seed, probabilities, statevector, expectations, marginals, depth, gate_counts, bit_order, engine, engine_reason, amplitudes, truncation, trajectories, npy, omitted, warnings, memory; points, of a sweep",
 			ResultType:   reflect.TypeFor[circuit.SweepResult](),
 			Refusals: []job.Refusal{{
 				Code: codeMalformed, Title: "The circuit cannot be run as it is",
