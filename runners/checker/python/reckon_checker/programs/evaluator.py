@@ -19,6 +19,11 @@ from .real_numbers import is_finite, is_number_form
 Builtin = Callable[..., Value]
 BUILTINS: dict[str, tuple[int, int | None, Builtin]] = {}
 HOLDING: dict[str, Callable[..., Value]] = {}
+# What the program itself has defined so far: what a symbol stands for, still to be evaluated, and what a function makes of arguments, None where
+# no definition fits them.
+VALUES: dict[str, Any] = {}
+RULES: dict[str, Callable[[Sequence[Value]], Value | None]] = {}
+MENTIONED: set[str] = set()  # names in definitions that these do not bind themselves
 # f[a][x] is f[x, a] of these, but of those with their function first f[a, x].
 OPERATORS_LAST = frozenset(
     "Select Cases Count MemberQ FreeQ SortBy GroupBy CountsBy GatherBy SplitBy DeleteDuplicatesBy MaximalBy MinimalBy DeleteCases MatchQ Append "
@@ -69,7 +74,7 @@ def holding(name: str) -> Callable[[Callable[..., Value]], Callable[..., Value]]
 def evaluate(node: Any) -> Value:
     budget.step()
     if isinstance(node, Done):
-        return node.value
+        return again(node.value)
     if isinstance(node, int | Fraction | Str | Real | Unit):
         return node
     if isinstance(node, str):
@@ -93,7 +98,22 @@ def _arguments(function: Value, parts: Sequence[Any]) -> list[Value]:
     return values
 
 
+def again(value: Value) -> Value:
+    """A value as it stands once more: what was defined since it was worked out counts."""
+    return evaluate(value) if (VALUES or RULES) and _defined_in(value) else value
+
+
+def _defined_in(value: Value) -> bool:
+    """Whether the program has defined a name in a value."""
+    if isinstance(value, tuple):
+        budget.step(1 + len(value) // 8)
+        return any(map(_defined_in, value))
+    return isinstance(value, str) and (value in VALUES or value in RULES)
+
+
 def _symbol(name: str) -> Value:
+    if name in VALUES:
+        return evaluate(VALUES[name])
     if not (
         name in BUILTINS or name in HOLDING or name in WORDS or name in DATA or name in NUMERIC_CONSTANTS or name in STAY or _operator(name) or undefined(name)
     ):
@@ -144,6 +164,9 @@ def _at_key(content: Value, key: Value) -> Value:
 
 
 def _named(name: str, arguments: Sequence[Value]) -> Value:
+    if name in RULES:
+        found = RULES[name](arguments)
+        return (name, *arguments) if found is None else found
     if name in HOLDING:
         return HOLDING[name](*(Done(argument) for argument in arguments))
     if len(arguments) == 1 and (name in OPERATORS_LAST or name in OPERATORS_FIRST or name in COMPARISONS):
@@ -222,7 +245,7 @@ def _slot(place: Any, arguments: Sequence[Value]) -> Value:
     return arguments[place - 1]
 
 
-ITERATING = frozenset(("Table", "Sum", "Product"))
+ITERATING = frozenset(("Table", "Sum", "Product", "Do"))
 SCOPES = frozenset(("With", "Module", "Block"))
 
 
@@ -240,7 +263,7 @@ def put_in(node: Any, values: dict[str, Value]) -> Any:
     if node[0] in ITERATING and len(node) > 2:
         return _put_in_iterators(node, values)
     if node[0] in ("Pattern", "RuleDelayed", "Rule", "Condition"):
-        bound = _symbols_of_patterns(node[1]) if node[0] == "Rule" else set(_symbols(node[1]))
+        bound = symbols_of_patterns(node[1]) if node[0] == "Rule" else set(_symbols(node[1]))
         require(not bound & values.keys(), "a name that is bound twice")
     if node[0] in SCOPES:
         require(not set(_symbols(node[1])) & values.keys(), "a name that is bound twice")
@@ -265,8 +288,8 @@ def _symbols(node: Any) -> list[str]:
     return [node] if isinstance(node, str) else []
 
 
-def _symbols_of_patterns(node: Any) -> set[str]:
+def symbols_of_patterns(node: Any) -> set[str]:
     if not isinstance(node, tuple):
         return set()
     own = {node[1]} if node[0] == "Pattern" and isinstance(node[1], str) else set()
-    return own.union(*(_symbols_of_patterns(part) for part in node))
+    return own.union(*(symbols_of_patterns(part) for part in node))
