@@ -32,18 +32,22 @@ func minimizeSampled() Rule {
 	}
 }
 
-// minimizeCertificate: the optimum of one unknown, by exact cells or by enclosures on the whole line.
+// minimizeCertificate: the optimum, of one unknown by exact cells or by enclosures on the whole line, of several by open cells.
 func minimizeCertificate() ProofRule {
 	return ProofRule{Declaration{
 		Slug:  "minimize_certificate",
 		Heads: optimumHeads(),
 		Shows: "Of one unknown: the point meets the constraints and the objective has the value there, by a normal form, and in every cell of the real line between the zeros of the objective less the value, " +
 			"and of what the constraints compare, no value is better; or the objective goes to the infinity that the answer gives. Of decimals, without constraints: the infimum over the whole line, or for FindMinimum and its kin " +
-			"the one minimum within 10^-6 of the point, and the objective at the point, are the value to the digits that are shown.",
-		Silent: "Several unknowns; infima that no point has; that there is no other point as good; the digits of a decimal point beyond those that make the value right.",
+			"the one minimum within 10^-6 of the point, and the objective at the point, are the value to the digits that are shown. " +
+			"Of two or three unknowns, in polynomials with rational coefficients: in a point of each open cell in which the constraints hold no value is better, cells being divided by the zeros of the objective less the value and of the constraints " +
+			"(leading coefficients, discriminants and resultants); the feasible set is convex, or has one closed constraint without a singular point, so that it has no parts without an inside. Unknowns that an equation of first degree gives are put in, " +
+			"other equations weakened to an inequality.",
+		Silent: "More unknowns, and of several those whose optimum is only a decimal that is not exact; infima that no point has; that there is no other point as good; the digits of a decimal point beyond those that make the value right.",
 		Examples: []Example{
 			{"Minimize[x^2 + 2 x + 3, x]", "{2, {x -> -1}}"},
 			{"FindMinimum[x^4 - 3 x^2 + x, {x, 1}]", "{-1.0702301817761541, {x -> 1.1309011226299859}}"},
+			{"Maximize[{x y, x^2 + y^2 == 1}, {x, y}]", "{1/2, {x -> 1/Sqrt[2], y -> 1/Sqrt[2]}}"},
 		},
 	}}
 }
