@@ -28,11 +28,14 @@ func reduceCertificate() ProofRule {
 		Slug:  "reduce_certificate",
 		Heads: []string{"Reduce", "Resolve"},
 		Shows: "Input and answer are true at the same points. Conditions on one number: all zeros of what they compare are isolated exactly, and both are true or false together in every cell between them and at every zero; " +
-			"answers that list solutions: these are all solutions, as solve_residual shows it. The answer gives the number's own order among real constants, or whole numbers one by one; without a domain a number is real that stands algebraically in an order.",
-		Silent: "Conditions on several numbers that are no lists of solutions, quantifiers, and functions that are no algebraic ones, of which not all zeros are known.",
+			"answers that list solutions: these are all solutions, as solve_residual shows it. The answer gives the number's own order among real constants, or whole numbers one by one; without a domain a number is real that stands algebraically in an order. " +
+			"Statements with quantifiers over one real number each, and at most one other symbol, in polynomials: the symbol's line is divided where the zeros of these come, go or meet (by leading coefficients, discriminants and resultants), " +
+			"and statement and answer are true or false together in every cell and at every end, all of which are rational.",
+		Silent: "Conditions on several numbers that are no lists of solutions, quantifiers otherwise, and functions that are no algebraic ones, of which not all zeros are known.",
 		Examples: []Example{
 			{"Reduce[x^2 > 4, x]", "x < -2 || x > 2"},
 			{"Reduce[1/x < 1, x, Reals]", "x < 0 || x > 1"},
+			{"Reduce[ForAll[x, x^2 + b x + 1 > 0], b, Reals]", "-2 < b < 2"},
 		},
 	}}
 }

@@ -33,6 +33,7 @@ from .rules import (
     number_properties,
     numeric_value,
     optima,
+    orders,
     polynomial_parts,
     programs,
     quantified,
@@ -67,17 +68,18 @@ RESIDUAL: dict[str, Callable[[dict[str, Any], int], Residual]] = {
     "integral": integrals.check,
     "value": numeric_value.check,
     "optimum": optima.check,
+    "orders": orders.check,
+    "quantified": quantified.check,
 }
 SAMPLED: dict[str, Callable[[dict[str, Any], int], Sampled]] = {
     "identities_sampled": identities.sampled,
-    "quantified": quantified.check,
 }
 
 # The kind whose functions have an evaluator of their own: what it leaves are claims for identities.
 PROGRAM = "program"
 
 # Kinds that look at symbolic ends of sums at natural numbers only.
-OF_NATURAL_ENDS = frozenset(("identities", "identities_sampled", "antiderivative", "sum"))
+OF_NATURAL_ENDS = frozenset(("identities", "identities_sampled", "orders", "antiderivative", "sum"))
 
 # Kinds that read decimals as the fractions that they are: what they refute is no proof where a decimal stands for the interval that prints so.
 OF_EXACT_NUMBERS = frozenset(("quantified", "equations", "elimination", "polynomial"))
