@@ -56,7 +56,7 @@ var ownHeads = sync.OnceValue(func() map[string]bool {
 // isProgram recognises calls whose value the evaluator gives and no other rule: of its own functions, of texts, of lists that other rules do not read.
 func isProgram(c Call) bool {
 	switch {
-	case c.Approximate || len(c.Assumptions) > 0:
+	case c.Approximate || len(c.Assumptions) > 0 || isOfDistribution(c):
 		return false
 	case ownHeads()[c.Head] || hasText(c.Whole):
 		return true

@@ -23,6 +23,7 @@ from .findings import Open, Refuted, Residual, Sampled, Supported, Verified, as_
 from .rules import (
     antiderivatives,
     conditions,
+    distributions,
     elimination,
     functional,
     identities,
@@ -77,6 +78,8 @@ SAMPLED: dict[str, Callable[[dict[str, Any], int], Sampled]] = {
 
 # The kind whose functions have an evaluator of their own: what it leaves are claims for identities.
 PROGRAM = "program"
+# The kind of questions that become claims for identities.
+DISTRIBUTION = "distribution"
 
 # Kinds that look at symbolic ends of sums at natural numbers only.
 OF_NATURAL_ENDS = frozenset(("identities", "identities_sampled", "orders", "antiderivative", "sum"))
@@ -116,6 +119,8 @@ def check(task: dict[str, Any]) -> dict[str, Any]:
             if not isinstance(found, list):
                 return as_reply(found)
             task = {"kind": "identities", "claims": found}
+        if task["kind"] == DISTRIBUTION:
+            task = distributions.claims(task)
         vocabulary.require_known(task)
         stand_ins.begin(task)
         task = explicit.written_out(extrema.of_numbers(task))

@@ -89,6 +89,7 @@ TASKS: list[dict[str, Any]] = [
         "value": tree(2),
         "point": {"x": tree(1), "y": tree(1)},
     },
+    {"kind": "distribution", "what": "Variance", "args": [tree(["NormalDistribution", "m", "s"])], "answer": tree(["Power", "s", 2])},
     {
         "kind": "orders",
         "claims": [[tree(["D", ["Power", "E", ["Times", 2, "x"]], "x"]), tree(["Times", 2, ["Power", "E", ["Times", 2, "x"]]])]],
