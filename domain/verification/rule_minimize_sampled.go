@@ -23,7 +23,7 @@ func minimizeSampled() Rule {
 				"better than all values of the objective; near a local optimum a derivative has the wrong sign.",
 			Silent: "That no better point exists.",
 			Examples: []Example{
-				{"Minimize[{x^2 + y^2, x + y == 2}, {x, y}]", "{2, {x -> 1, y -> 1}}"},
+				{"MaxValue[Sin[x] + Cos[x], x]", "Sqrt[2]"},
 				{"Maximize[{x + y, x^2 + y^2 <= 1}, {x, y}]", "{2, {x -> 1, y -> 1}}"},
 			},
 		},
