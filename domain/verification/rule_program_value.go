@@ -14,12 +14,12 @@ const programSlug = "program_value"
 // lists, associations, texts, whole numbers and statistics, dates, units.
 var programHeads = strings.Fields(`
 	List If Which Switch And Or Not Xor Nand Nor Implies Equivalent Boole TrueQ SameQ UnsameQ Inequality Equal Unequal Less LessEqual Greater GreaterEqual
-	With Module Block CompoundExpression Plus Times Power Sqrt Exp IntegerQ StringQ ListQ AssociationQ NumberQ BooleanQ AtomQ VectorQ MissingQ NumericQ
+	With Module Block CompoundExpression Catch Scan Plus Times Power Sqrt Exp IntegerQ StringQ ListQ AssociationQ NumberQ BooleanQ AtomQ VectorQ MissingQ NumericQ
 	Function Map MapApply Apply MapIndexed MapThread Thread Through Fold FoldList Nest NestList NestWhile NestWhileList FixedPoint FixedPointList Array Outer
 	Select SelectFirst AllTrue AnyTrue NoneTrue TakeWhile LengthWhile SortBy ReverseSortBy MaximalBy MinimalBy GroupBy GatherBy CountsBy DeleteDuplicatesBy SplitBy
-	Cases DeleteCases FirstCase Count MemberQ MatchQ FreeQ Position Replace ReplaceAll
+	Cases DeleteCases FirstCase Count MemberQ MatchQ FreeQ Position FirstPosition Replace ReplaceAll
 	Table Range ConstantArray Length Take Drop First Last Rest Most Part Extract ReplacePart Insert Delete Join Catenate Append Prepend Reverse Flatten Partition Riffle
-	RotateLeft RotateRight PadLeft PadRight Transpose Dimensions ArrayReshape Dot Sort ReverseSort Ordering OrderedQ Order TakeLargest TakeSmallest DeleteDuplicates
+	RotateLeft RotateRight PadLeft PadRight Transpose Dimensions ArrayDepth ArrayReshape Dot Sort ReverseSort Ordering OrderedQ Order TakeLargest TakeSmallest DeleteDuplicates
 	DuplicateFreeQ CountDistinct Union Intersection Complement SymmetricDifference ContainsAll SubsetQ ContainsAny ContainsNone ContainsOnly ContainsExactly
 	IntersectingQ DisjointQ Tally Counts Commonest Gather Split Total Accumulate Differences Ratios Max Min MinMax Tuples Subsets Permutations Sum Product
 	Association Keys Values Lookup KeyExistsQ AssociationThread AssociationMap KeyMap KeyValueMap KeySelect KeyTake KeyDrop KeySort Merge PositionIndex

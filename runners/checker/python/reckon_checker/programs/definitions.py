@@ -12,11 +12,11 @@ from dataclasses import dataclass
 from itertools import count
 from typing import Any
 
-from ..tree import free_symbols, heads, undefined, walk
+from ..tree import Refused, free_symbols, heads, undefined, walk
 from .arithmetic import negative, plus, quotient, times
 from .control import said, values_of
 from .data import NULL, Done, Value, elements, has_head, listed, require, whole
-from .evaluator import MENTIONED, RULES, VALUES, evaluate, holding, put_in, symbols_of_patterns
+from .evaluator import MENTIONED, RULES, VALUES, apply, builtin, evaluate, holding, put_in, symbols_of_patterns
 from .functional import MAX_TURNS
 from .patterns import has_patterns, sequences
 
@@ -229,27 +229,78 @@ for _name, _change in BY.items():
     holding(_name)(_changing(_change))
 
 
-# Loops.
+# Loops, and what leaves them.
+
+
+class Left(Refused):
+    """Break: where nothing is to be left, it is a function that is not worked out."""
+
+
+class Thrown(Refused):
+    """Throw of a value, up to the next Catch."""
+
+    def __init__(self, value: Value) -> None:
+        super().__init__("Throw")
+        self.value = value
+
+
+@builtin("Break", 0)
+def break_() -> Value:
+    raise Left("Break")
+
+
+@builtin("Throw", 1)
+def throw(value: Value) -> Value:
+    raise Thrown(value)
+
+
+@holding("Catch")
+def catch(body: Any) -> Value:
+    try:
+        return evaluate(body)
+    except Thrown as thrown:
+        return thrown.value
+
+
+def _looped(loop: Callable[[], None]) -> Value:
+    try:
+        loop()
+    except Left:
+        return NULL
+    return NULL
+
+
+@builtin("Scan", 2)
+def scan(function: Value, value: Value) -> Value:
+    for part in elements(value, "Scan"):
+        apply(function, [part])
+    return NULL
 
 
 @holding("Do")
 def do(body: Any, *iterators: Any) -> Value:
     require(len(iterators) > 0, "Do")
-    for _ in values_of(body, iterators):
-        pass
-    return NULL
+
+    def loop() -> None:
+        for _ in values_of(body, iterators):
+            pass
+
+    return _looped(loop)
 
 
 @holding("While")
 def while_(test: Any, *body: Any) -> Value:
     require(len(body) < 2, "While")
-    turns = 0
-    while said(evaluate(test)):
-        turns += 1
-        require(turns < MAX_TURNS, "a long loop")
-        for part in body:
-            evaluate(part)
-    return NULL
+
+    def loop() -> None:
+        turns = 0
+        while said(evaluate(test)):
+            turns += 1
+            require(turns < MAX_TURNS, "a long loop")
+            for part in body:
+                evaluate(part)
+
+    return _looped(loop)
 
 
 @holding("For")

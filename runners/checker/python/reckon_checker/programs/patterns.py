@@ -306,6 +306,12 @@ def position(value: Value, form: Value) -> Value:
     return listed([("List", *place) for place, part in places(value) if matches(form, part) is not None])
 
 
+@builtin("FirstPosition", 2)
+def first_position(value: Value, form: Value) -> Value:
+    found = position(value, form)[1:]
+    return found[0] if found else ("Missing", Str("NotFound"))
+
+
 def places(value: Value, place: tuple[int, ...] = ()) -> Iterator[tuple[tuple[int, ...], Value]]:
     """Every part with its place, heads too, parts before what they are parts of."""
     budget.step()
