@@ -6,6 +6,8 @@ import (
 	"reckon/domain/expression"
 )
 
+const distributionSlug = "distribution_identity"
+
 // distributionHeads are the functions of a probability distribution; some of them are functions of data too.
 var distributionHeads = strings.Fields("PDF CDF SurvivalFunction HazardFunction InverseCDF Quantile Median Mean Variance StandardDeviation Skewness Kurtosis Moment CentralMoment Probability Expectation")
 
@@ -24,7 +26,7 @@ func isOfDistribution(c Call) bool {
 func distributionIdentity() Rule {
 	return ResidualRule{
 		Declaration: Declaration{
-			Slug:  "distribution_identity",
+			Slug:  distributionSlug,
 			Heads: distributionHeads,
 			Shows: "The answer equals what the definition of the distribution gives, for all values of its parameters: its density or probability at a place, its distribution function, the moments and what is made of them, " +
 				"the probability of a comparison with numbers, the expectation of a polynomial; a quantile put into the distribution function gives its order. Known are the normal, uniform, exponential, gamma, chi-square, beta, Cauchy, Student's t, " +

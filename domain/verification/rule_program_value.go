@@ -46,6 +46,9 @@ var ownHeads = sync.OnceValue(func() map[string]bool {
 		own[head] = true
 	}
 	for _, rule := range rulesOfMathematics() {
+		if rule.Declare().Slug == distributionSlug {
+			continue // what it takes isProgram leaves to it
+		}
 		for _, head := range rule.Declare().Heads {
 			delete(own, head)
 		}
