@@ -6,6 +6,7 @@ said of it. A function that holds its arguments gets them unevaluated. Variables
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable, Sequence
 from fractions import Fraction
 from typing import Any
@@ -18,7 +19,7 @@ from .real_numbers import is_finite, is_number_form
 
 Builtin = Callable[..., Value]
 BUILTINS: dict[str, tuple[int, int | None, Builtin]] = {}
-HOLDING: dict[str, Callable[..., Value]] = {}
+HOLDING: dict[str, tuple[int, int | None, Callable[..., Value]]] = {}
 # What the program itself has defined so far: what a symbol stands for, still to be evaluated, and what a function makes of arguments, None where
 # no definition fits them.
 VALUES: dict[str, Any] = {}
@@ -65,7 +66,9 @@ def holding(name: str) -> Callable[[Callable[..., Value]], Callable[..., Value]]
     """Registers a function that gets its arguments unevaluated."""
 
     def register(function: Callable[..., Value]) -> Callable[..., Value]:
-        HOLDING[name] = function
+        kinds = [parameter.kind for parameter in inspect.signature(function).parameters.values()]
+        least = kinds.count(inspect.Parameter.POSITIONAL_OR_KEYWORD)
+        HOLDING[name] = (least, None if inspect.Parameter.VAR_POSITIONAL in kinds else least, function)
         return function
 
     return register
@@ -81,7 +84,7 @@ def evaluate(node: Any) -> Value:
         return _symbol(node)
     head = node[0]
     if isinstance(head, str) and head in HOLDING:
-        return HOLDING[head](*node[1:])
+        return _registered(head, HOLDING, node[1:])
     function = _symbol(head) if isinstance(head, str) else evaluate(head)
     return apply(function, _arguments(function, node[1:]))
 
@@ -158,6 +161,13 @@ def apply(function: Value, arguments: Sequence[Value]) -> Value:
     raise Refused("head")
 
 
+def _registered(name: str, known: dict[str, tuple[int, int | None, Builtin]], arguments: Sequence[Any]) -> Value:
+    least, most, function = known[name]
+    if len(arguments) < least or (most is not None and len(arguments) > most):
+        raise Refused(name)
+    return function(*arguments)
+
+
 def _at_key(content: Value, key: Value) -> Value:
     plain([key], "Key")
     return pairs(content, "Key").get(key, ("Missing", Str("KeyAbsent"), key))
@@ -168,14 +178,11 @@ def _named(name: str, arguments: Sequence[Value]) -> Value:
         found = RULES[name](arguments)
         return (name, *arguments) if found is None else found
     if name in HOLDING:
-        return HOLDING[name](*(Done(argument) for argument in arguments))
+        return _registered(name, HOLDING, [Done(argument) for argument in arguments])
     if len(arguments) == 1 and (name in OPERATORS_LAST or name in OPERATORS_FIRST or name in COMPARISONS):
         return (name, arguments[0])
     if name in BUILTINS:
-        least, most, function = BUILTINS[name]
-        if len(arguments) < least or (most is not None and len(arguments) > most):
-            raise Refused(name)
-        return function(*arguments)
+        return _registered(name, BUILTINS, arguments)
     if name in DATA or undefined(name):
         return (name, *arguments)
     if name in STAY and all(is_scalar(argument) for argument in arguments):
