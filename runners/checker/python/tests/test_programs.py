@@ -8,13 +8,12 @@ from reckon_checker.programs.evaluator import BUILTINS, HOLDING
 from reckon_checker.rules import programs
 from reckon_checker.service import check
 
-ARGUMENTS: list[Any] = ["x", 1, ["List", "x", 1], {"t": "a"}]
+ARGUMENT: Any = ["List", "x", 1]
 
 
 @pytest.mark.parametrize("head", sorted({*BUILTINS, *HOLDING}))
 def test_any_number_of_arguments(head: str) -> None:
     assert programs.FAMILIES
-    for argument in ARGUMENTS:
-        for count in range(5):
-            program = ["List", [head, *[argument] * count]]
-            assert check({"kind": "program", "program": {"tree": program}, "answer": {"tree": ["List", "another"]}})["status"] != "proved"
+    for count in range(5):
+        program = ["List", [head, *[ARGUMENT] * count]]
+        assert check({"kind": "program", "program": {"tree": program}, "answer": {"tree": ["List", "another"]}})["status"] != "proved"
