@@ -72,11 +72,13 @@ func resolve(input, answer *expression.Expr) (Call, error) {
 		case slices.Contains(rewritingHeads, name) && !slices.Contains(assumingHeads, name) && len(e.Args) == 1 && slices.Contains(rewritableHeads, e.Args[0].HeadName()):
 			e = e.Args[0]
 			continue
-		case name == "CompoundExpression":
-			return call, noShape("several expressions in one are not checked; send the last one alone")
 		}
 		if replaced, ok := withValues(e); ok {
 			e = replaced
+			continue
+		}
+		if last, ok := withDefinitions(e); ok {
+			e = last
 			continue
 		}
 		call.Head, call.Whole = name, e

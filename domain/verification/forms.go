@@ -55,6 +55,8 @@ const formsRead = `
 2  Binomial FactorialPower Pochhammer StirlingS1 StirlingS2 Surd HurwitzZeta PolyLog BesselI BesselJ BesselK BesselY ChebyshevT ChebyshevU LegendreP
 2  HermiteH Cyclotomic Hypergeometric0F1 ChineseRemainder MultiplicativeOrder JacobiSymbol
 2-3 Beta LaguerreL
+1  Skewness Kurtosis
+2  PDF CDF SurvivalFunction HazardFunction InverseCDF Quantile Moment CentralMoment Probability Expectation
 3  GegenbauerC Hypergeometric1F1
 4  JacobiP Hypergeometric2F1
 `

@@ -33,11 +33,12 @@ func derivativeIdentity() ProofRule {
 		Slug:  "derivative_identity",
 		Heads: []string{"D", "Dt", "Derivative", "Grad", "Div", "Curl", "Laplacian"},
 		Shows: "The answer equals the derivative by the rules of calculus, applied anew, wherever both are defined: exactly, by a normal form, or by enclosures that " +
-			"agree to 60 digits in every region. Undefined functions: by the normal form alone, so for every one of them.",
-		Silent: "Symbolic orders; functions that have no complex derivative, such as Abs, or jump; whether the form is the simplest one.",
+			"agree to 60 digits in every region. Undefined functions: by the normal form alone, so for every one of them. A symbolic order n: by induction; the answer is right for n = 1, and its derivative is the formula for n + 1.",
+		Silent: "Functions that have no complex derivative, such as Abs, or jump; whether the form is the simplest one.",
 		Examples: []Example{
 			{"D[Sin[x^2], x]", "2 x Cos[x^2]"},
 			{"D[f[x] g[x], x]", "f'[x] g[x] + f[x] g'[x]"},
+			{"D[Exp[a x], {x, n}]", "a^n Exp[a x]"},
 		},
 	}}
 }
@@ -52,8 +53,17 @@ func planDerivativeSampled(c Call) (Task, error) {
 	}
 	claims, each := derivativeClaims(c, left)
 	task := identities(difference(left, c.Answer), claims, c.Assumptions, map[string]any{"each": each})
-	if each != nil || mentionsAny(c.Args[0], withoutDerivative...) { // some orders are not all; and there is none off the reals, or at the jumps
+	switch {
+	case mentionsAny(c.Args[0], withoutDerivative...): // there is none off the reals, or at the jumps
 		task.Kind = "identities_sampled"
+	case each != nil: // some orders are not all
+		task.Kind = "orders"
+		spec := c.Args[1].Args
+		task.Fields["function"], task.Fields["answer"] = c.Args[0], c.Answer
+		task.Fields["variable"], task.Fields["order"] = spec[0], spec[1]
+		if len(c.Args) > 2 || spec[0].Kind != expression.Symbol {
+			task.Kind = "identities_sampled"
+		}
 	}
 	return task, nil
 }

@@ -23,7 +23,7 @@ func minimizeSampled() Rule {
 				"objective; or near a local optimum a derivative has the wrong sign.",
 			Silent: "Whether a better point exists.",
 			Examples: []Example{
-				{"Minimize[{x^2 + y^2, x + y == 2}, {x, y}]", "{2, {x -> 1, y -> 1}}"},
+				{"MaxValue[Sin[x] + Cos[x], x]", "Sqrt[2]"},
 				{"Maximize[{x + y, x^2 + y^2 <= 1}, {x, y}]", "{2, {x -> 1, y -> 1}}"},
 			},
 		},
@@ -32,7 +32,7 @@ func minimizeSampled() Rule {
 	}
 }
 
-// minimizeCertificate: the optimum of one unknown, by exact cells or by enclosures on the whole line.
+// minimizeCertificate: the optimum, of one unknown by exact cells or by enclosures on the whole line, of several by open cells.
 func minimizeCertificate() ProofRule {
 	return ProofRule{Declaration{
 		Slug:  "minimize_certificate",
@@ -40,11 +40,15 @@ func minimizeCertificate() ProofRule {
 		Shows: "Of one unknown: the point meets the constraints and the objective has the value there, by a normal form, and no value is better in any cell of the real " +
 			"line between the zeros of the objective less the value and those of the constraints' differences. Or the objective goes to the infinity that the answer " +
 			"gives. Of decimals, without constraints: the infimum over the whole line, or for FindMinimum and the like the one minimum within 10^-6 of the point, " +
-			"and the objective at the point, are the value to the digits that the answer shows.",
-		Silent: "Several unknowns; infima that no point has; whether another point is as good; the digits of a decimal point beyond those that make the value right.",
+			"and the objective at the point, are the value to the digits that the answer shows. " +
+			"Two or three unknowns, polynomials with rational coefficients: no value is better at a point of each open cell in which the constraints hold. The zeros of the objective less " +
+			"the value and of the constraints divide the cells (leading coefficients, discriminants and resultants). The feasible set is convex, or has one closed constraint without a " +
+			"singular point, so that every part of it has an inside. Unknowns that an equation of first degree gives are put in; other equations are weakened to an inequality.",
+		Silent: "More unknowns; several unknowns whose optimum is an inexact decimal; infima that no point has; whether another point is as good; the digits of a decimal point beyond those that make the value right.",
 		Examples: []Example{
 			{"Minimize[x^2 + 2 x + 3, x]", "{2, {x -> -1}}"},
 			{"FindMinimum[x^4 - 3 x^2 + x, {x, 1}]", "{-1.0702301817761541, {x -> 1.1309011226299859}}"},
+			{"Maximize[{x y, x^2 + y^2 == 1}, {x, y}]", "{1/2, {x -> 1/Sqrt[2], y -> 1/Sqrt[2]}}"},
 		},
 	}}
 }

@@ -14,12 +14,12 @@ const programSlug = "program_value"
 // lists, associations, texts, whole numbers and statistics, dates, units.
 var programHeads = strings.Fields(`
 	List If Which Switch And Or Not Xor Nand Nor Implies Equivalent Boole TrueQ SameQ UnsameQ Inequality Equal Unequal Less LessEqual Greater GreaterEqual
-	With Module Block Plus Times Power Sqrt Exp IntegerQ StringQ ListQ AssociationQ NumberQ BooleanQ AtomQ VectorQ MissingQ NumericQ
+	With Module Block CompoundExpression Catch Scan Plus Times Power Sqrt Exp IntegerQ StringQ ListQ AssociationQ NumberQ BooleanQ AtomQ VectorQ MissingQ NumericQ
 	Function Map MapApply Apply MapIndexed MapThread Thread Through Fold FoldList Nest NestList NestWhile NestWhileList FixedPoint FixedPointList Array Outer
 	Select SelectFirst AllTrue AnyTrue NoneTrue TakeWhile LengthWhile SortBy ReverseSortBy MaximalBy MinimalBy GroupBy GatherBy CountsBy DeleteDuplicatesBy SplitBy
-	Cases DeleteCases FirstCase Count MemberQ MatchQ FreeQ Position Replace ReplaceAll
+	Cases DeleteCases FirstCase Count MemberQ MatchQ FreeQ Position FirstPosition Replace ReplaceAll
 	Table Range ConstantArray Length Take Drop First Last Rest Most Part Extract ReplacePart Insert Delete Join Catenate Append Prepend Reverse Flatten Partition Riffle
-	RotateLeft RotateRight PadLeft PadRight Transpose Dimensions ArrayReshape Dot Sort ReverseSort Ordering OrderedQ Order TakeLargest TakeSmallest DeleteDuplicates
+	RotateLeft RotateRight PadLeft PadRight Transpose Dimensions ArrayDepth ArrayReshape Dot Sort ReverseSort Ordering OrderedQ Order TakeLargest TakeSmallest DeleteDuplicates
 	DuplicateFreeQ CountDistinct Union Intersection Complement SymmetricDifference ContainsAll SubsetQ ContainsAny ContainsNone ContainsOnly ContainsExactly
 	IntersectingQ DisjointQ Tally Counts Commonest Gather Split Total Accumulate Differences Ratios Max Min MinMax Tuples Subsets Permutations Sum Product
 	Association Keys Values Lookup KeyExistsQ AssociationThread AssociationMap KeyMap KeyValueMap KeySelect KeyTake KeyDrop KeySort Merge PositionIndex
@@ -46,6 +46,9 @@ var ownHeads = sync.OnceValue(func() map[string]bool {
 		own[head] = true
 	}
 	for _, rule := range rulesOfMathematics() {
+		if rule.Declare().Slug == distributionSlug {
+			continue // what it takes isProgram leaves to it
+		}
 		for _, head := range rule.Declare().Heads {
 			delete(own, head)
 		}
@@ -56,7 +59,7 @@ var ownHeads = sync.OnceValue(func() map[string]bool {
 // isProgram recognises calls whose value the evaluator gives and no other rule: of its own functions, of texts, of lists that other rules do not read.
 func isProgram(c Call) bool {
 	switch {
-	case c.Approximate || len(c.Assumptions) > 0:
+	case c.Approximate || len(c.Assumptions) > 0 || isOfDistribution(c):
 		return false
 	case ownHeads()[c.Head] || hasText(c.Whole):
 		return true
@@ -107,13 +110,14 @@ func programValue() Rule {
 			Shows: "A second evaluator, written from the documented meaning of the functions, comes to the same value, or to another one: whole numbers, fractions, texts, truth values, symbols, " +
 				"lists, associations, quantities. Units are converted by the exact factors of the SI Brochure (9th edition) and NIST Special Publication 811; days are counted in the proleptic Gregorian calendar (ISO 8601). " +
 				"Where an entry is arithmetic of symbols or a number such as Sqrt[2], it is compared as value_identity does. Numbers up to 2^64 are proved prime. Everything is bounded before it is computed: " +
-				"200,000 bits of a number, 20,000 elements of a list, 20,000 characters, 20,000 turns of a loop.",
+				"200,000 bits of a number, 20,000 elements of a list, 20,000 characters, 20,000 turns of a loop. Several expressions in one may define functions and variables and change them.",
 			Silent: "Arguments, options, patterns and levels of another form than the evaluator reads, decimals but as they stand, texts with characters beyond 16 bits, the order of expressions other than " +
-				"numbers, symbols, texts of letters and digits and lists of these, results whose order the language leaves open, assignments, times of day and time zones, and units whose name has several meanings.",
+				"numbers, symbols, texts of letters and digits and lists of these, results whose order the language leaves open, definitions of which more than one fits and none is the more special one, times of day and time zones, and units whose name has several meanings.",
 			Examples: []Example{
 				{"Map[#^2 &, Range[5]]", "{1, 4, 9, 16, 25}"},
 				{`StringReplace["banana", "an" -> "x"]`, `"bxxa"`},
 				{"GroupBy[{1, 2, 3, 4}, EvenQ, Total]", "<|False -> 4, True -> 7|>"},
+				{"fib[0] = 0; fib[1] = 1; fib[n_] := fib[n - 1] + fib[n - 2]; fib[10]", "55"},
 				{`UnitConvert[Quantity[1, "Miles"], "Kilometers"]`, `Quantity[25146/15625, "Kilometers"]`},
 				{"DateDifference[{2024, 2, 1}, {2024, 3, 1}]", `Quantity[28, "Days"]`},
 			},

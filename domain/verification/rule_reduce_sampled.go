@@ -30,11 +30,14 @@ func reduceCertificate() ProofRule {
 		Shows: "Input and answer are true at the same points. Conditions on one number: the checker isolates exactly all zeros of the compared functions; both " +
 			"conditions are true or false together in every cell between them and at every zero. Answers that list solutions: these are all solutions, by the proof " +
 			"of solve_residual. The answer gives the number's own order among real constants, or whole numbers one by one. Without a domain a number that stands " +
-			"algebraically in an order is real.",
-		Silent: "Conditions on several numbers that are no lists of solutions, quantifiers, and functions that are not algebraic.",
+			"algebraically in an order is real. " +
+			"Statements with quantifiers over one real number each and at most one other symbol, in polynomials: leading coefficients, discriminants and resultants divide the symbol's line " +
+			"where zeros come, go or meet; statement and answer are true or false together in every cell and at every end, and all ends are rational.",
+		Silent: "Conditions on several numbers that are no lists of solutions, other statements with quantifiers, and functions that are not algebraic.",
 		Examples: []Example{
 			{"Reduce[x^2 > 4, x]", "x < -2 || x > 2"},
 			{"Reduce[1/x < 1, x, Reals]", "x < 0 || x > 1"},
+			{"Reduce[ForAll[x, x^2 + b x + 1 > 0], b, Reals]", "-2 < b < 2"},
 		},
 	}}
 }

@@ -55,6 +55,7 @@ func valueIdentity() Rule {
 				{"Floor[-7/2]", "-3"},
 			},
 		},
+		form: func(c Call) bool { return !isOfDistribution(c) },
 		plan: func(c Call) (Task, error) {
 			if len(c.Options) > 0 {
 				return Task{}, noShape("options are not checked")

@@ -35,6 +35,7 @@ func rulesOfMathematics() []Rule {
 		eliminateResidual(),
 		minimizeSampled(),
 		numericValue(),
+		distributionIdentity(),
 		valueIdentity(),
 	}
 	for _, rule := range slices.Clone(rules) {

@@ -23,6 +23,7 @@ from .findings import Open, Refuted, Residual, Sampled, Supported, Verified, as_
 from .rules import (
     antiderivatives,
     conditions,
+    distributions,
     elimination,
     functional,
     identities,
@@ -33,6 +34,7 @@ from .rules import (
     number_properties,
     numeric_value,
     optima,
+    orders,
     polynomial_parts,
     programs,
     quantified,
@@ -67,17 +69,20 @@ RESIDUAL: dict[str, Callable[[dict[str, Any], int], Residual]] = {
     "integral": integrals.check,
     "value": numeric_value.check,
     "optimum": optima.check,
+    "orders": orders.check,
+    "quantified": quantified.check,
 }
 SAMPLED: dict[str, Callable[[dict[str, Any], int], Sampled]] = {
     "identities_sampled": identities.sampled,
-    "quantified": quantified.check,
 }
 
 # The kind whose functions have an evaluator of their own: what it leaves are claims for identities.
 PROGRAM = "program"
+# The kind of questions that become claims for identities.
+DISTRIBUTION = "distribution"
 
 # Kinds that look at symbolic ends of sums at natural numbers only.
-OF_NATURAL_ENDS = frozenset(("identities", "identities_sampled", "antiderivative", "sum"))
+OF_NATURAL_ENDS = frozenset(("identities", "identities_sampled", "orders", "antiderivative", "sum"))
 
 # Kinds that read decimals as the fractions that they are: what they refute is no proof where a decimal stands for the interval that prints so.
 OF_EXACT_NUMBERS = frozenset(("quantified", "equations", "elimination", "polynomial"))
@@ -114,6 +119,8 @@ def check(task: dict[str, Any]) -> dict[str, Any]:
             if not isinstance(found, list):
                 return as_reply(found)
             task = {"kind": "identities", "claims": found}
+        if task["kind"] == DISTRIBUTION:
+            task = distributions.claims(task)
         vocabulary.require_known(task)
         stand_ins.begin(task)
         task = explicit.written_out(extrema.of_numbers(task))

@@ -19,7 +19,7 @@ sys.path.insert(0, str(Path(__file__).parent.parent))
 
 import reckon_checker
 from reckon_checker import budget, calculus, critical, evaluation, normal, service, tree, univariate, values
-from reckon_checker.rules import breaks, limits, one_variable
+from reckon_checker.rules import breaks, limits, one_variable, open_cells
 
 STEPS, SECONDS = 500_000, 3600
 AFTER = (0, 1, 3)
@@ -42,6 +42,10 @@ def nothing() -> Any:
     return None
 
 
+def none() -> Any:
+    return []
+
+
 def not_proved() -> Any:
     return False
 
@@ -57,6 +61,8 @@ SEARCHES: dict[str, tuple[Callable[..., Any], tuple[Fault, ...]]] = {
     "polynomial": (univariate.polynomial, (nothing,)),
     "places": (breaks.places, (not_placed,)),
     "one_sided": (limits.one_sided, (nothing,)),
+    "samples": (open_cells.samples, (refuses, none)),
+    "between": (open_cells.between, (refuses, none)),
 }
 MODULES = [importlib.import_module(one.name) for one in pkgutil.walk_packages(reckon_checker.__path__, "reckon_checker.")]
 SITES = [(m, name) for m in MODULES for name, (search, _) in SEARCHES.items() if getattr(m, name, None) is search and m is not evaluation]

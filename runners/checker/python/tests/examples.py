@@ -81,6 +81,28 @@ TASKS: list[dict[str, Any]] = [
     {"kind": "series", "function": {"tree": ["Sin", "x"]}, "answer": {"tree": "x"}, "variables": [{"name": "x", "point": {"tree": 0}, "order": 2}]},
     {"kind": "sum", "term": {"tree": ["Power", "k", -2]}, "ranges": [["k", {"tree": 1}, {"tree": "Infinity"}]], "answer": {"tree": ["Zeta", 2]}},
     {"kind": "integral", "integrand": {"tree": ["Log", "x"]}, "ranges": [["x", {"tree": 0}, {"tree": 1}]], "answer": {"tree": -1}},
+    {
+        "kind": "optimum",
+        "objective": tree(["Plus", X2, ["Power", "y", 2]]),
+        "constraints": [tree(["Equal", ["Plus", "x", "y"], 2])],
+        "names": ["x", "y"],
+        "value": tree(2),
+        "point": {"x": tree(1), "y": tree(1)},
+    },
+    {"kind": "distribution", "what": "Variance", "args": [tree(["NormalDistribution", "m", "s"])], "answer": tree(["Power", "s", 2])},
+    {
+        "kind": "orders",
+        "claims": [[tree(["D", ["Power", "E", ["Times", 2, "x"]], "x"]), tree(["Times", 2, ["Power", "E", ["Times", 2, "x"]]])]],
+        "function": tree(["Power", "E", ["Times", 2, "x"]]),
+        "answer": tree(["Times", ["Power", 2, "n"], ["Power", "E", ["Times", 2, "x"]]]),
+        "variable": tree("x"),
+        "order": tree("n"),
+    },
+    {
+        "kind": "program",
+        "program": tree(["CompoundExpression", ["Set", "x", 3], ["SetDelayed", ["f", ["Pattern", "n", ["Blank"]]], ["Plus", "n", "x"]], ["f", 1]]),
+        "answer": tree(4),
+    },
     {"kind": "optimum", "objective": {"tree": ["Power", "x", 2]}, "constraints": [], "names": ["x"], "value": {"tree": 0}, "point": {"x": {"tree": 0}}},
 ]
 # Plans of domain/verification for pairs of the battery, two of a kind.

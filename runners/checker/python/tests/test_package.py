@@ -59,4 +59,4 @@ def test_every_procedure_has_an_example() -> None:
 
     from reckon_checker import service
 
-    assert {task["kind"] for task in examples.TASKS} == set(service.RESIDUAL) | set(service.SAMPLED) | {service.PROGRAM}
+    assert {task["kind"] for task in examples.TASKS} == set(service.RESIDUAL) | set(service.SAMPLED) | {service.PROGRAM, service.DISTRIBUTION}

@@ -33,7 +33,7 @@ from .data import (
     truth,
     whole,
 )
-from .evaluator import builtin, evaluate, holding, put_in
+from .evaluator import MENTIONED, builtin, evaluate, holding, put_in
 from .real_numbers import sign_of_difference
 
 builtin("Plus", 0, None)(plus)
@@ -246,13 +246,13 @@ def iterator(parts: Any) -> tuple[str | None, list[Value]]:
     if len(parts) == 2:
         return None, [0] * whole(evaluate(parts[1]), "an iterator", 0, MAX_LENGTH)
     name, bounds = parts[1], [evaluate(part) for part in parts[2:]]
-    require(isinstance(name, str) and undefined(name) and len(bounds) <= 3, "an iterator")
+    require(isinstance(name, str) and undefined(name) and name not in MENTIONED and len(bounds) <= 3, "an iterator")
     if len(bounds) == 1:
         return name, list(elements(bounds[0], "an iterator")) if is_list(bounds[0]) else steps(1, bounds[0], 1)
     return name, steps(bounds[0], bounds[1], bounds[2] if len(bounds) == 3 else 1)
 
 
-def _values(body: Any, iterators: Sequence[Any]) -> Iterator[Value]:
+def values_of(body: Any, iterators: Sequence[Any]) -> Iterator[Value]:
     """The values of an expression for the values of all iterators, the last fastest."""
     if not iterators:
         yield evaluate(body)
@@ -260,7 +260,7 @@ def _values(body: Any, iterators: Sequence[Any]) -> Iterator[Value]:
     name, values = iterator(iterators[0])
     for value in values:
         given = {} if name is None else {name: value}
-        yield from _values(put_in(body, given), [_put_in_bounds(one, given) for one in iterators[1:]])
+        yield from values_of(put_in(body, given), [_put_in_bounds(one, given) for one in iterators[1:]])
 
 
 def _put_in_bounds(one: Any, given: dict[str, Value]) -> Any:
@@ -285,29 +285,13 @@ def table(body: Any, *iterators: Any) -> Value:
 @holding("Sum")
 def sum_(body: Any, *iterators: Any) -> Value:
     require(len(iterators) > 0 and all(has_head(one, "List") and len(one) > 2 for one in iterators), "Sum")
-    return plus(*_values(body, iterators))
+    return plus(*values_of(body, iterators))
 
 
 @holding("Product")
 def product(body: Any, *iterators: Any) -> Value:
     require(len(iterators) > 0 and all(has_head(one, "List") and len(one) > 2 for one in iterators), "Product")
-    return times(*_values(body, iterators))
-
-
-# Scopes whose variables keep their first values.
-
-
-def _scope(variables: Any, body: Any) -> Value:
-    require(has_head(variables, "List"), "a scope")
-    values: dict[str, Value] = {}
-    for one in variables[1:]:
-        require(has_head(one, "Set") and len(one) == 3 and isinstance(one[1], str) and undefined(one[1]) and one[1] not in values, "a scope")
-        values[one[1]] = evaluate(one[2])
-    return evaluate(put_in(body, values))
-
-
-for _name in ("With", "Module", "Block"):
-    holding(_name)(_scope)
+    return times(*values_of(body, iterators))
 
 
 @builtin("CompoundExpression", 1, None)

@@ -6,6 +6,7 @@ said of it. A function that holds its arguments gets them unevaluated. Variables
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable, Sequence
 from fractions import Fraction
 from typing import Any
@@ -18,7 +19,12 @@ from .real_numbers import is_finite, is_number_form
 
 Builtin = Callable[..., Value]
 BUILTINS: dict[str, tuple[int, int | None, Builtin]] = {}
-HOLDING: dict[str, Callable[..., Value]] = {}
+HOLDING: dict[str, tuple[int, int | None, Callable[..., Value]]] = {}
+# What the program itself has defined so far: what a symbol stands for, still to be evaluated, and what a function makes of arguments, None where
+# no definition fits them.
+VALUES: dict[str, Any] = {}
+RULES: dict[str, Callable[[Sequence[Value]], Value | None]] = {}
+MENTIONED: set[str] = set()  # names in definitions that these do not bind themselves
 # f[a][x] is f[x, a] of these, but of those with their function first f[a, x].
 OPERATORS_LAST = frozenset(
     "Select Cases Count MemberQ FreeQ SortBy GroupBy CountsBy GatherBy SplitBy DeleteDuplicatesBy MaximalBy MinimalBy DeleteCases MatchQ Append "
@@ -60,7 +66,9 @@ def holding(name: str) -> Callable[[Callable[..., Value]], Callable[..., Value]]
     """Registers a function that gets its arguments unevaluated."""
 
     def register(function: Callable[..., Value]) -> Callable[..., Value]:
-        HOLDING[name] = function
+        kinds = [parameter.kind for parameter in inspect.signature(function).parameters.values()]
+        least = kinds.count(inspect.Parameter.POSITIONAL_OR_KEYWORD)
+        HOLDING[name] = (least, None if inspect.Parameter.VAR_POSITIONAL in kinds else least, function)
         return function
 
     return register
@@ -69,14 +77,14 @@ def holding(name: str) -> Callable[[Callable[..., Value]], Callable[..., Value]]
 def evaluate(node: Any) -> Value:
     budget.step()
     if isinstance(node, Done):
-        return node.value
+        return again(node.value)
     if isinstance(node, int | Fraction | Str | Real | Unit):
         return node
     if isinstance(node, str):
         return _symbol(node)
     head = node[0]
     if isinstance(head, str) and head in HOLDING:
-        return HOLDING[head](*node[1:])
+        return _registered(head, HOLDING, node[1:])
     function = _symbol(head) if isinstance(head, str) else evaluate(head)
     return apply(function, _arguments(function, node[1:]))
 
@@ -93,7 +101,22 @@ def _arguments(function: Value, parts: Sequence[Any]) -> list[Value]:
     return values
 
 
+def again(value: Value) -> Value:
+    """A value as it stands once more: what was defined since it was worked out counts."""
+    return evaluate(value) if (VALUES or RULES) and _defined_in(value) else value
+
+
+def _defined_in(value: Value) -> bool:
+    """Whether the program has defined a name in a value."""
+    if isinstance(value, tuple):
+        budget.step(1 + len(value) // 8)
+        return any(map(_defined_in, value))
+    return isinstance(value, str) and (value in VALUES or value in RULES)
+
+
 def _symbol(name: str) -> Value:
+    if name in VALUES:
+        return evaluate(VALUES[name])
     if not (
         name in BUILTINS or name in HOLDING or name in WORDS or name in DATA or name in NUMERIC_CONSTANTS or name in STAY or _operator(name) or undefined(name)
     ):
@@ -138,21 +161,28 @@ def apply(function: Value, arguments: Sequence[Value]) -> Value:
     raise Refused("head")
 
 
+def _registered(name: str, known: dict[str, tuple[int, int | None, Builtin]], arguments: Sequence[Any]) -> Value:
+    least, most, function = known[name]
+    if len(arguments) < least or (most is not None and len(arguments) > most):
+        raise Refused(name)
+    return function(*arguments)
+
+
 def _at_key(content: Value, key: Value) -> Value:
     plain([key], "Key")
     return pairs(content, "Key").get(key, ("Missing", Str("KeyAbsent"), key))
 
 
 def _named(name: str, arguments: Sequence[Value]) -> Value:
+    if name in RULES:
+        found = RULES[name](arguments)
+        return (name, *arguments) if found is None else found
     if name in HOLDING:
-        return HOLDING[name](*(Done(argument) for argument in arguments))
+        return _registered(name, HOLDING, [Done(argument) for argument in arguments])
     if len(arguments) == 1 and (name in OPERATORS_LAST or name in OPERATORS_FIRST or name in COMPARISONS):
         return (name, arguments[0])
     if name in BUILTINS:
-        least, most, function = BUILTINS[name]
-        if len(arguments) < least or (most is not None and len(arguments) > most):
-            raise Refused(name)
-        return function(*arguments)
+        return _registered(name, BUILTINS, arguments)
     if name in DATA or undefined(name):
         return (name, *arguments)
     if name in STAY and all(is_scalar(argument) for argument in arguments):
@@ -222,7 +252,7 @@ def _slot(place: Any, arguments: Sequence[Value]) -> Value:
     return arguments[place - 1]
 
 
-ITERATING = frozenset(("Table", "Sum", "Product"))
+ITERATING = frozenset(("Table", "Sum", "Product", "Do"))
 SCOPES = frozenset(("With", "Module", "Block"))
 
 
@@ -240,7 +270,7 @@ def put_in(node: Any, values: dict[str, Value]) -> Any:
     if node[0] in ITERATING and len(node) > 2:
         return _put_in_iterators(node, values)
     if node[0] in ("Pattern", "RuleDelayed", "Rule", "Condition"):
-        bound = _symbols_of_patterns(node[1]) if node[0] == "Rule" else set(_symbols(node[1]))
+        bound = symbols_of_patterns(node[1]) if node[0] == "Rule" else set(_symbols(node[1]))
         require(not bound & values.keys(), "a name that is bound twice")
     if node[0] in SCOPES:
         require(not set(_symbols(node[1])) & values.keys(), "a name that is bound twice")
@@ -265,8 +295,8 @@ def _symbols(node: Any) -> list[str]:
     return [node] if isinstance(node, str) else []
 
 
-def _symbols_of_patterns(node: Any) -> set[str]:
+def symbols_of_patterns(node: Any) -> set[str]:
     if not isinstance(node, tuple):
         return set()
     own = {node[1]} if node[0] == "Pattern" and isinstance(node[1], str) else set()
-    return own.union(*(_symbols_of_patterns(part) for part in node))
+    return own.union(*(symbols_of_patterns(part) for part in node))

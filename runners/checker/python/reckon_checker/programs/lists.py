@@ -312,6 +312,11 @@ def dimensions(value: Value) -> Value:
     return listed(of(value))
 
 
+@builtin("ArrayDepth", 1)
+def array_depth(value: Value) -> Value:
+    return len(dimensions(value)) - 1
+
+
 @builtin("ArrayReshape", 2)
 def array_reshape(value: Value, size: Value) -> Value:
     parts: list[Value] = list(elements(flatten(value), "ArrayReshape"))

@@ -97,7 +97,7 @@ def _match(form: Value, value: Value, names: Names) -> Iterator[Names]:
             yield from _match(form[2], value, names) if len(form) == 3 else iter([names])
     elif isinstance(head, str) and (head in ("List", "Rule") or undefined(head)):
         if isinstance(value, tuple) and value[0] == head:
-            yield from _sequence(form[1:], value[1:], names)
+            yield from sequences(form[1:], value[1:], names)
     else:
         raise Refused("a pattern")
 
@@ -127,7 +127,7 @@ def _tested(form: tuple[Any, ...], value: Value, names: Names) -> Iterator[Names
             yield found
 
 
-def _sequence(forms: Sequence[Value], values: Sequence[Value], names: Names) -> Iterator[Names]:
+def sequences(forms: Sequence[Value], values: Sequence[Value], names: Names) -> Iterator[Names]:
     """Arguments against patterns, the shortest sequences first."""
     if not forms:
         if not values:
@@ -141,7 +141,7 @@ def _sequence(forms: Sequence[Value], values: Sequence[Value], names: Names) -> 
     if not has_head(inner, "BlankSequence", "BlankNullSequence"):
         if values:
             for found in _match(form, values[0], names):
-                yield from _sequence(forms[1:], values[1:], found)
+                yield from sequences(forms[1:], values[1:], found)
         return
     least = 1 if inner[0] == "BlankSequence" else 0
     for count in range(least, len(values) + 1):
@@ -149,7 +149,7 @@ def _sequence(forms: Sequence[Value], values: Sequence[Value], names: Names) -> 
             return
         taken: Value = ("Sequence", *values[:count])
         for found in _bound(form[1], taken, names) if has_head(form, "Pattern") else iter([names]):
-            yield from _sequence(forms[1:], values[count:], found)
+            yield from sequences(forms[1:], values[count:], found)
 
 
 def _repeated(form: Any, forms: Sequence[Value], values: Sequence[Value], names: Names) -> Iterator[Names]:
@@ -158,7 +158,7 @@ def _repeated(form: Any, forms: Sequence[Value], values: Sequence[Value], names:
     for count in range(1, len(values) + 1):
         if next(_match(form[1], values[count - 1], {}), None) is None:
             return
-        yield from _sequence(forms, values[count:], names)
+        yield from sequences(forms, values[count:], names)
 
 
 def _named(form: Value) -> bool:
@@ -304,6 +304,12 @@ def free(value: Value, form: Value) -> Value:
 def position(value: Value, form: Value) -> Value:
     require(is_plain(value) and is_list(value), "Position in an expression")
     return listed([("List", *place) for place, part in places(value) if matches(form, part) is not None])
+
+
+@builtin("FirstPosition", 2)
+def first_position(value: Value, form: Value) -> Value:
+    found = position(value, form)[1:]
+    return found[0] if found else ("Missing", Str("NotFound"))
 
 
 def places(value: Value, place: tuple[int, ...] = ()) -> Iterator[tuple[tuple[int, ...], Value]]:

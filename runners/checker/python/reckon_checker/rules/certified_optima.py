@@ -16,7 +16,7 @@ from ..expanding import is_minus_infinity, towards
 from ..findings import Refuted, Verified
 from ..normal import proves_zero
 from ..parameters import Known
-from ..tree import Refused, Tree, arguments, exactly, free_symbols, is_call, minus, reals, replace, times, walk
+from ..tree import Refused, Tree, arguments, exactly, free_symbols, is_call, minus, reals, replace, replace_each, times, walk
 from ..values import Undecided, is_number, precision, real_ball
 from . import globally
 from .cells import Cells
@@ -119,32 +119,33 @@ class Optimum:
             if not is_number(at) or real_ball(at) is None:
                 return False
             known: Known = {self.name: at}
-            return is_zero(minus(replace(self.objective, self.name, point), value)) and all(self._holds(c, point, known) for c in self.constraints)
+            return is_zero(minus(replace(self.objective, self.name, point), value)) and all(holds(c, {self.name: point}, known) for c in self.constraints)
         except (Undecided, Refused):
-            return False
-
-    def _holds(self, condition: Tree, point: Tree, known: Known) -> bool:
-        """Whether a constraint is proved at the point, which may lie on its edge."""
-        if not isinstance(condition, tuple):
-            return False
-        parts = arguments(condition)
-        if is_call(condition, "And"):
-            return all(self._holds(part, point, known) for part in parts)
-        if is_call(condition, "Or"):
-            return any(self._holds(part, point, known) for part in parts)
-        if is_call(condition, "Inequality"):
-            return all(self._holds((parts[i + 1], parts[i], parts[i + 2]), point, known) for i in range(0, len(parts) - 2, 2))
-        if len(parts) > 2:
-            return all(self._holds((condition[0], a, b), point, known) for a, b in pairwise(parts))
-        if is_call(condition, "LessEqual", "GreaterEqual", "Equal") and is_zero(replace(minus(*parts), self.name, point)):
-            return True
-        try:
-            return truth(condition, Environment(known)) is True
-        except Undecided:
             return False
 
     def _cells(self, left: Tree, right: Tree, domain: str) -> object:
         return Cells(left, right, self.constraints, self.name, domain, real=True, solving=False).compare()
+
+
+def holds(condition: Tree, point: dict[str, Tree], known: Known) -> bool:
+    """Whether a constraint is proved at a point, which may lie on its edge. known: the values of the point."""
+    if not isinstance(condition, tuple):
+        return False
+    parts = arguments(condition)
+    if is_call(condition, "And"):
+        return all(holds(part, point, known) for part in parts)
+    if is_call(condition, "Or"):
+        return any(holds(part, point, known) for part in parts)
+    if is_call(condition, "Inequality"):
+        return all(holds((parts[i + 1], parts[i], parts[i + 2]), point, known) for i in range(0, len(parts) - 2, 2))
+    if len(parts) > 2:
+        return all(holds((condition[0], a, b), point, known) for a, b in pairwise(parts))
+    if is_call(condition, "LessEqual", "GreaterEqual", "Equal") and is_zero(replace_each(minus(*parts), point)):
+        return True
+    try:
+        return truth(condition, Environment(known)) is True
+    except Undecided:
+        return False
 
 
 def is_zero(number: Tree) -> bool:

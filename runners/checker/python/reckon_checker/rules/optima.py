@@ -20,7 +20,7 @@ from ..tree import Real, Refused, Tree, arguments, free_symbols, is_call, minus,
 from ..truth import order
 from ..values import Kind, NonValue, Number, Undecided, Value, ball, complex_ball, exact, is_exact, is_number, precision, real_ball
 from ..wording import apart, equation, show
-from . import bounds, certified_optima, globally
+from . import bounds, certified_optima, certified_optima_of_several, globally
 
 BITS = 128
 BITS_LOST = 47  # machine arithmetic is off by less than 2^-47 of the largest number it meets
@@ -106,9 +106,12 @@ class Question:
         return self.proved() or (Supported() if claimed is not None and is_number(claimed) else Open("no bound"))
 
     def proved(self) -> Verified | None:
-        """In one unknown: that the answer is the optimum."""
+        """That the answer is the optimum."""
         if len(self.names) != 1:
-            return None
+            if self.integers or set(self.point or {}) != set(self.names):
+                return None
+            point = self.point or {}
+            return budget.attempt(lambda: certified_optima_of_several.proof(self.objective, self.constraints, self.sense, self.value, point))
         name = self.names[0]
         found = certified_optima.Optimum(self.objective, self.constraints, name, self.sense, self.value, (self.point or {}).get(name))
         return certified_optima.proof(found, "Integers" if self.integers else "Reals", self.local)

@@ -8,12 +8,12 @@ from fractions import Fraction
 from typing import Any
 
 from ..findings import Open, Refuted, Residual, Statement, Verified
-from ..programs import associations, control, dates, functional, lists, numbers, ordering, patterns, strings, units
-from ..programs.data import ARITHMETIC, FALSE, STAY, TRUE, Str, Unit, Value, from_tree, has_head, is_association, is_list, is_number, to_tree
+from ..programs import associations, control, dates, definitions, functional, lists, numbers, ordering, patterns, strings, units
+from ..programs.data import ARITHMETIC, FALSE, STAY, TRUE, Str, Unit, Value, from_tree, has_head, is_association, is_list, is_number, require, to_tree
 from ..programs.evaluator import evaluate
 from ..tree import CONSTANTS, Real, Refused, Text, Tree, brief, show, undefined, walk
 
-FAMILIES = (associations, control, dates, functional, lists, numbers, ordering, patterns, strings, units)  # each registers its functions
+FAMILIES = (associations, control, dates, definitions, functional, lists, numbers, ordering, patterns, strings, units)  # each registers its functions
 SHOWN = 120  # characters of a value in a residual
 # What an answer may hold: values, and arithmetic that was left.
 OF_ANSWERS = frozenset(("List", "Association", "Rule", "Rational", "Plus", "Times", "Power", "Sqrt", "Quantity", "Missing", "DateObject", *STAY))
@@ -69,11 +69,16 @@ def check(task: dict[str, Any], seed: int) -> Residual | list[list[Tree]]:
 
 def value_of(program: Tree) -> Value:
     """What a program comes to. Where that is not worked out, Refused names a function of it: the form of the call is not known, not the answer."""
+    definitions.begin()
     try:
-        return evaluate(from_tree(program))
+        found = evaluate(from_tree(program))
+        require(not definitions.has_local(found), "a local variable")
+        return found
     except Refused as refused:
         names = [part for part in walk(program) if isinstance(part, str) and not isinstance(part, Text)]
         raise Refused(next((name for name in names if name == str(refused)), names[0] if names else "")) from refused
+    finally:
+        definitions.begin()
 
 
 def require_answer(node: Tree) -> None:

@@ -3,6 +3,8 @@
 At exact values of the other symbols the body is decided in every cell between the zeros of what it compares and at each zero
 (cells.py). The values are taken from every cell of the projection of the body's polynomials (discriminants, resultants, coefficients: Collins
 1975) and of the answer, and at the rational ends of the cells; a value where statement and answer differ is a proof.
+That they are the same is proved where there is one other symbol, all is polynomial and real, and no end of a cell is irrational: over a cell the zeros
+stay apart (open_cells.py), so that the statement has one truth value in each.
 """
 
 from __future__ import annotations
@@ -14,11 +16,12 @@ from flint import arb, fmpq, fmpq_mpoly, fmpq_poly
 
 from .. import budget
 from ..critical import exact_tree
-from ..findings import Open, Refuted, Sampled, Statement, Supported, Verified
+from ..findings import Open, Refuted, Residual, Statement, Supported, Verified
 from ..roots import isolated
 from ..tree import Refused, Tree, arguments, free_symbols, is_call, minus, replace_each, walk
 from ..values import Undecided, precision
 from ..wording import equation
+from . import open_cells
 from .cells import ORDERS, Cells, rational_above, rational_below
 from .polynomials import coefficients
 from .quotients import Foreign, Ring
@@ -35,7 +38,7 @@ class Unknown(Exception):
     """The truth of a statement is not decided."""
 
 
-def check(task: dict[str, Any], seed: int) -> Sampled:
+def check(task: dict[str, Any], seed: int) -> Residual:
     """task: left with quantifiers, right without, domain."""
     left, right, domain = task["left"], task["right"], task.get("domain") or ""
     if domain not in ("", "Reals", "Complexes"):
@@ -45,13 +48,14 @@ def check(task: dict[str, Any], seed: int) -> Sampled:
         return Open("an order of complex numbers")
     real = domain == "Reals" or ordered  # what stands in an order is real unless it is said otherwise
     names = sorted(unbound(left) | free_symbols(right))
-    agreed = 0
+    agreed, decided = 0, True
     for point in points(left, right, names):
         budget.step()
         here = {name: exact_tree(value) for name, value in zip(names, point, strict=True)}
         try:
             wanted, given = truth(replace_each(left, here), real), truth(replace_each(right, here), real)
         except (Unknown, Undecided, Refused):
+            decided = False
             continue
         if wanted != given:
             where = ", ".join(equation(name, value) for name, value in zip(names, point, strict=True))
@@ -59,9 +63,54 @@ def check(task: dict[str, Any], seed: int) -> Sampled:
         agreed += 1
     if not agreed:
         return Open("the statement is not decided at any point")
+    if decided and real and proved(left, right, names):
+        return Verified(exact=True)
     if len(names) == 1 and any(ends_between(right, names[0], low, high, real) for low, high in irrational_places(left, right, names[0])):
         return Open("an end of the answer is irrational, and the statement is not looked at there")
     return Supported()
+
+
+def proved(left: Tree, right: Tree, names: list[str]) -> bool:
+    """Whether a statement that has the truth value of the answer where it was looked at has it everywhere."""
+    if not names:
+        return True
+    inner = sorted({name for part in walk(left) if is_call(part, *QUANTIFIERS) for name in bound(arguments(part)[0])})
+    if len(names) != 1 or names[0] in inner or not (is_polynomial(left) and is_polynomial(right)):
+        return False
+    (name,) = names
+    ring = Ring([("List", name, *inner)])
+    try:
+        compared = open_cells.factors_of(ring, [ring.polynomial(e) for e in (*differences(left), *differences(right))])
+        found = [p for p in compared if not any(int(p.degrees()[ring.index(x)]) for x in inner)]
+        for x in inner:
+            found += open_cells.projected(ring, [p for p in compared if int(p.degrees()[ring.index(x)])], x)
+        found = open_cells.factors_of(ring, found)
+        lines = [open_cells.univariate(p, ring.index(name)) for p in found]
+        ends = [-p[0] / p[1] for p in lines if p.degree() == 1]
+        if any(p.degree() > 1 and open_cells.real_zeros(p) for p in lines):
+            return False
+        inside = open_cells.between(ring, found, {}, name)
+        return bool(inside) and all(same_at(left, right, {name: exact_tree(value)}) for value in (*inside, *ends))
+    except (Foreign, Unknown, Undecided, Refused):
+        return False
+
+
+def same_at(left: Tree, right: Tree, here: dict[str, Tree]) -> bool:
+    return truth(replace_each(left, here), True) == truth(replace_each(right, here), True)
+
+
+def is_polynomial(node: Tree) -> bool:
+    """Whether a statement is made of comparisons, whose sides are read elsewhere, and of what connects them."""
+    if node in ("True", "False"):
+        return True
+    parts = arguments(node)
+    if is_call(node, *QUANTIFIERS):
+        return all(map(is_polynomial, parts[1:]))
+    if is_call(node, "And", "Or", "Not", "Implies", "List"):
+        return all(map(is_polynomial, parts))
+    if is_call(node, "Inequality"):
+        return all(relation in (*ORDERS, "Equal") for relation in parts[1::2])
+    return is_call(node, *ORDERS, "Equal", "Unequal")
 
 
 def ends_between(right: Tree, name: str, low: fmpq, high: fmpq, real: bool) -> bool:
