@@ -99,7 +99,7 @@ func BenchmarkAuditState(b *testing.B) {
 		}); err != nil {
 			b.Fatal(err)
 		}
-		held := float64(liveHeap()-before) / float64(events)
+		held := (liveHeap() - before) / float64(events)
 		if found := auditing.Found(); found > 0 { // it is alive up to here
 			b.Fatalf("%d findings", found)
 		}
@@ -108,11 +108,11 @@ func BenchmarkAuditState(b *testing.B) {
 	}
 }
 
-func liveHeap() int64 {
+func liveHeap() float64 {
 	runtime.GC()
 	var memory runtime.MemStats
 	runtime.ReadMemStats(&memory)
-	return int64(memory.HeapAlloc)
+	return float64(memory.HeapAlloc)
 }
 
 // bareSignatures reads the log and verifies the signatures of its receipts.
