@@ -2,6 +2,7 @@ package audit
 
 import (
 	"fmt"
+	"unique"
 
 	"reckon/domain/account"
 	"reckon/domain/billing"
@@ -42,7 +43,7 @@ func (c *legalCheck) take(it *Item) {
 		c.streams[it.Stream] = h
 	}
 	if h.account == "" {
-		h.account = it.address.Account
+		h.account = unique.Make(it.address.Account).Value() // one text for all streams of the account
 	}
 	illegal := h.past.Take(it.Event, it.Metadata)
 	if h.past.Slim(); illegal != nil {

@@ -3,6 +3,7 @@ package run
 import (
 	"errors"
 	"fmt"
+	"unique"
 
 	"reckon/domain/decider"
 	"reckon/domain/event"
@@ -16,12 +17,29 @@ type State struct {
 	TimedOut  *TimedOut
 	Failed    *Failed
 	Check     *Check // the best check so far: the automatic one, or a later one that said more
+
+	slim slim // in place of the first of Evaluated, TimedOut and Failed, in a state without texts
+}
+
+// slim is what decisions need of a run that has ended. Most runs of an account share one; zero: the state has its texts.
+type slim = unique.Handle[ended]
+
+type ended struct {
+	account, jobID string
+	answered       bool
 }
 
 // Exists tells whether the run id has been used.
-func (s State) Exists() bool { return s.Evaluated != nil || s.TimedOut != nil || s.Failed != nil }
+func (s State) Exists() bool {
+	return s.Evaluated != nil || s.TimedOut != nil || s.Failed != nil || s.slim != (slim{})
+}
 
-// Subject is the evaluated expression and its context; zero before the run exists.
+// answered tells whether the run has an answer.
+func (s State) answered() bool {
+	return s.Evaluated != nil || s.slim != (slim{}) && s.slim.Value().answered
+}
+
+// Subject is the evaluated expression and its context, in a state without texts the account and the job; zero before the run exists.
 func (s State) Subject() Subject {
 	switch {
 	case s.Evaluated != nil:
@@ -30,6 +48,9 @@ func (s State) Subject() Subject {
 		return s.TimedOut.Subject
 	case s.Failed != nil:
 		return s.Failed.Subject
+	case s.slim != (slim{}):
+		of := s.slim.Value()
+		return Subject{Account: of.account, JobID: of.jobID}
 	}
 	return Subject{}
 }
@@ -84,7 +105,7 @@ func decide(c Command, s State) ([]event.Event, error) {
 	case Record:
 		return recordOnce(s, c.Evaluated.Subject, c.Evaluated, c.Sealed)
 	case seal:
-		if s.Evaluated == nil || s.Sealed != nil {
+		if !s.answered() || s.Sealed != nil {
 			return nil, ErrNoAnswer
 		}
 		return []event.Event{c.Sealed}, nil
@@ -116,7 +137,7 @@ func recordCheck(s State, v Verified) ([]event.Event, error) {
 	switch {
 	case !s.Exists() || s.Subject().Account != v.Account:
 		return nil, ErrNotFound
-	case s.Evaluated == nil:
+	case !s.answered():
 		return nil, ErrNoAnswer
 	case s.Check != nil && s.Check.Conclusive() && !v.Conclusive():
 		return nil, nil // a verdict is never replaced by "nothing was learned"

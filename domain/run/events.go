@@ -3,6 +3,7 @@ package run
 import (
 	"encoding/json"
 	"strconv"
+	"unique"
 
 	"reckon/domain/decider"
 	"reckon/domain/event"
@@ -279,7 +280,7 @@ func Model() decider.Model[Command, State] {
 		decider.On(Verified{RunID: 1001, Account: account, Check: check},
 			func(e Verified) event.Address { return event.Address{Stream: Stream(e.RunID), Account: e.Account} },
 			func(e Verified, s State, _ event.Metadata) Command {
-				if s.Evaluated != nil && s.Sealed == nil {
+				if s.answered() && s.Sealed == nil {
 					return nil // the receipt is in the append of the answer
 				}
 				return RecordCheck{Verified: e}
@@ -298,15 +299,11 @@ func (s Subject) address() event.Address {
 
 // withoutTexts keeps of a run what decisions need.
 func withoutTexts(s State) State {
-	slim := func(b Subject) Subject { return Subject{RunID: b.RunID, Account: b.Account, JobID: b.JobID} }
-	switch {
-	case s.Evaluated != nil && s.Evaluated.Expression != (event.Text{}):
-		s.Evaluated = &Evaluated{Subject: slim(s.Evaluated.Subject)}
-	case s.TimedOut != nil:
-		s.TimedOut = &TimedOut{Subject: slim(s.TimedOut.Subject)}
-	case s.Failed != nil:
-		s.Failed = &Failed{Subject: slim(s.Failed.Subject)}
+	if s.Exists() && s.slim == (slim{}) {
+		of := s.Subject()
+		s.slim = unique.Make(ended{of.Account, of.JobID, s.answered()})
 	}
+	s.Evaluated, s.TimedOut, s.Failed = nil, nil, nil
 	if s.Sealed != nil {
 		s.Sealed = anySealed
 	}

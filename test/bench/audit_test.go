@@ -81,6 +81,40 @@ func BenchmarkAudit(b *testing.B) {
 	}
 }
 
+// BenchmarkAuditState measures what an auditor holds of the log that BenchmarkAudit audits, when nothing else is alive: bytes of heap an event.
+func BenchmarkAuditState(b *testing.B) {
+	dir := filepath.Join(b.TempDir(), "log")
+	auditLog(b, dir)
+	reader := audit.Reader{Catalogue: domain.Catalogue(), Unmarshal: eventstore.Unmarshal}
+	for b.Loop() {
+		before := liveHeap()
+		auditing, events := audit.New(audit.Config{}), 0
+		if _, err := (auditor.Folder{Dir: dir}).Read(b.Context(), func(s audit.Stored) error {
+			it, err := reader.Prepare(b.Context(), s)
+			if err == nil {
+				auditing.Take(it)
+				events++
+			}
+			return err
+		}); err != nil {
+			b.Fatal(err)
+		}
+		held := (liveHeap() - before) / float64(events)
+		if found := auditing.Found(); found > 0 { // it is alive up to here
+			b.Fatalf("%d findings", found)
+		}
+		b.ReportMetric(held, "held_B/event")
+		b.Logf("%d events: %.0f bytes of heap an event are held", events, held)
+	}
+}
+
+func liveHeap() float64 {
+	runtime.GC()
+	var memory runtime.MemStats
+	runtime.ReadMemStats(&memory)
+	return float64(memory.HeapAlloc)
+}
+
 // bareSignatures reads the log and verifies the signatures of its receipts.
 func bareSignatures(b *testing.B, dir string, public ed25519.PublicKey) (verified int64) {
 	b.Helper()
