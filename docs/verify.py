@@ -317,6 +317,16 @@ def not_covered(document, covered):
     return sorted(names)
 
 
+def has_lines(raw):
+    """Whether a file is several objects, one a line, as exports are."""
+    first, _, rest = raw.lstrip(b" \t\r\n").partition(b"\n")
+    try:
+        read_json(first, "a line")
+    except Refused:
+        return False
+    return rest.startswith(b"{")
+
+
 def verify(options):
     """Kind of the file, what is verified of it, and the names of what is not."""
     raw = read_file(options.file)
@@ -333,14 +343,22 @@ def verify(options):
     if options.grown:
         return "growth", verify_grown(note_of(read_file(options.grown)), note_of(raw), log(), need("tiles").rstrip("/")), []
     if not raw.lstrip(b" \t\r\n").startswith(b"{"):
-        note, believed = note_of(raw), log()
+        note = note_of(raw)
+        check("\n\n" in note, "it is not a signed note, as a checkpoint is, nor the JSON of a receipt or certificate")
+        believed = log()
         return "checkpoint", described(believed, *believed.opened(note)), []
-    document = read_json(raw, "the file")
+    try:
+        document = read_json(raw, "the file")
+    except Refused:
+        check(not has_lines(raw), "it is an export, which no key has signed: `reckon audit --export FILE` reads one of a log, `reckon lean check FILE --all` one of proofs")
+        raise
     if "certificate_id" in document:
         inclusion = read_json(read_file(need("inclusion")), "the inclusion")
         leaf, covered = certificate_leaf(document, inclusion)
         verified = verify_inclusion(leaf, inclusion, log())
         return "certificate", covered | {"log." + name: value for name, value in verified.items()}, not_covered(document, covered)
+    for member, flag in {"tlog_proof": "inclusion", "origin": "log", "keys": "keys"}.items():
+        check("record" in document or member not in document, f"it is what --{flag} takes: name the receipt, certificate or checkpoint before it")
     check("record" in document, "it is no receipt, certificate or checkpoint")
     keys = read_keys(read_file(need("keys")))
     verified, rest = verify_receipt(document, keys), not_covered(document, ENVELOPE)

@@ -243,3 +243,49 @@ func isA(name, value any) bool {
 	}
 	return name == "object"
 }
+
+// TestAlternativesExcludeEachOther: among alternatives of which exactly one is to hold, however they are nested, no plain type stands twice: no value of
+// it would be allowed.
+func TestAlternativesExcludeEachOther(t *testing.T) {
+	t.Parallel()
+	content, err := os.ReadFile("../docs/api/openapi.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var document any
+	if err := json.Unmarshal(content, &document); err != nil {
+		t.Fatal(err)
+	}
+	checkAlternatives(t, "", document)
+}
+
+func checkAlternatives(t *testing.T, at string, node any) {
+	t.Helper()
+	switch node := node.(type) {
+	case []any:
+		for i, each := range node {
+			checkAlternatives(t, fmt.Sprint(at, "/", i), each)
+		}
+	case map[string]any:
+		types := plainTypes(node)
+		if slices.Sort(types); len(slices.Compact(slices.Clone(types))) < len(types) {
+			t.Errorf("%s: alternatives of %v", at, types)
+		}
+		for name, each := range node {
+			checkAlternatives(t, at+"/"+name, each)
+		}
+	}
+}
+
+// plainTypes are the types of a schema's alternatives that are neither objects nor references.
+func plainTypes(schema map[string]any) (types []string) {
+	alternatives, _ := schema["oneOf"].([]any)
+	for _, each := range alternatives {
+		alternative, _ := each.(map[string]any)
+		if plain, is := alternative["type"].(string); is && plain != "object" {
+			types = append(types, plain)
+		}
+		types = append(types, plainTypes(alternative)...)
+	}
+	return types
+}

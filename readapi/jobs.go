@@ -17,7 +17,7 @@ import (
 
 type jobInput struct {
 	ID        httpkit.UUID `path:"id" doc:"job_id" example:"7c9e6679-7425-50de-944b-e07fc1f90ae7"`
-	WaitMS    int64        `query:"wait_ms" minimum:"0" maximum:"25000" default:"0" doc:"Hold the request for up to so many milliseconds until the job has ended"`
+	WaitMS    int64        `query:"wait_ms" minimum:"0" maximum:"25000" default:"0" doc:"Hold the request for up to so many milliseconds until the job has ended. More is refused; wait_ms of a submission is taken as 25000 instead"`
 	Submitted bool         `query:"submitted" doc:"True: answer also with what was submitted"`
 }
 

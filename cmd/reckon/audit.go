@@ -10,6 +10,7 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -112,9 +113,9 @@ func (c *auditLogCmd) Run() error {
 		return err
 	}
 	if c.JSON {
-		err = printJSON(auditReport{report, checkStates(report, askedFor(config))})
+		err = printJSON(auditReport{report, checkStates(report, c.askedFor(config))})
 	} else {
-		err = printAudit(os.Stdout, report, askedFor(config))
+		err = printAudit(os.Stdout, report, c.askedFor(config))
 	}
 	if err == nil && isWrong(report.Findings) {
 		err = exitStatus(1)
@@ -173,11 +174,17 @@ func (s checkState) String() string {
 	return "not checked: " + s.Why
 }
 
-// asked is what an audit was asked to look at besides the log.
-type asked struct{ blobs, recheck, reverify bool }
+// asked is what an audit was asked to look at besides the log, and how many anchors, contents and keys were kept elsewhere.
+type asked struct {
+	blobs, recheck, reverify bool
+	anchors, contents, keys  int
+}
 
-func askedFor(c auditor.Config) asked {
-	return asked{blobs: c.Blobs != nil, recheck: c.Recheck != nil, reverify: c.Reverify != nil}
+func (c *auditLogCmd) askedFor(config auditor.Config) asked {
+	return asked{
+		blobs: config.Blobs != nil, recheck: config.Recheck != nil, reverify: config.Reverify != nil,
+		anchors: len(c.Anchor), contents: len(c.Content), keys: len(config.OutsideKeys),
+	}
 }
 
 // checkStates tells of each check whether it agrees, and whether it was made at all.
@@ -459,14 +466,42 @@ func transparencyLine(t audit.Transparency) string {
 	return line + "\n"
 }
 
+// keptLine says what came of the anchors, contents and keys that were given; of checkpoints the line of the transparency log says it.
+func keptLine(r auditor.Report, a asked) string {
+	var said []string
+	for _, kept := range []struct {
+		what    string
+		given   int
+		against []audit.Kind
+	}{
+		{"anchors", a.anchors, []audit.Kind{audit.KindAnchor, audit.KindUnreadable, audit.KindExport}},
+		{"contents", a.contents, []audit.Kind{audit.KindContent, audit.KindUnreadable, audit.KindExport}},
+		{"public keys", a.keys, []audit.Kind{audit.KindKeyOutside, audit.KindKeySince, audit.KindKeyAbsent, audit.KindUnreadable, audit.KindExport}},
+	} {
+		if kept.given == 0 {
+			continue
+		}
+		came := "agree"
+		if slices.ContainsFunc(r.Findings, func(f audit.Finding) bool { return slices.Contains(kept.against, f.Kind) }) {
+			came = "see the findings"
+		}
+		said = append(said, fmt.Sprintf("%d %s: %s", kept.given, kept.what, came))
+	}
+	if len(said) == 0 {
+		return ""
+	}
+	return "  kept elsewhere: " + strings.Join(said, "; ") + "\n"
+}
+
 // printAudit prints a report for people.
 func printAudit(out io.Writer, r auditor.Report, a asked) error {
 	var b strings.Builder
 	c := r.Counts
-	fmt.Fprintf(&b, "log %s, up to position %d: %d events in %d streams, in %s\n", r.LogID, r.Position, c.Events, c.Streams, r.Elapsed.Round(time.Millisecond))
+	fmt.Fprintf(&b, "log named %s (an anchor has the id of the folder's chain instead), up to position %d: %d events in %d streams, in %s\n", r.LogID, r.Position, c.Events, c.Streams, r.Elapsed.Round(time.Millisecond))
 	fmt.Fprintf(&b, "  %d accounts, %d runs, %d receipts, %d signatures, %d jobs, %d slots and %d refunds, %d uploads, %d certificates, %d invoices\n",
 		c.Accounts, c.Runs, c.Receipts, c.Signatures, c.Jobs, c.Slots, c.Refunds, c.Uploads, c.Certificates, c.Invoices)
 	fmt.Fprintf(&b, "  content %s\n", r.Content)
+	b.WriteString(keptLine(r, a))
 	b.WriteString(transparencyLine(r.Transparency))
 	for _, state := range checkStates(r, a) {
 		fmt.Fprintf(&b, "  %-12s %s\n", state.Name, state)

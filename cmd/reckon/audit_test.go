@@ -167,6 +167,29 @@ func TestPrintAudit(t *testing.T) {
 	}
 }
 
+// TestPrintAuditSaysWhatCameOfWhatWasKept: each kind of evidence that was given is said to agree, or to be among the findings.
+func TestPrintAuditSaysWhatCameOfWhatWasKept(t *testing.T) {
+	t.Parallel()
+	kept := asked{anchors: 2, contents: 1, keys: 3}
+	for kind, want := range map[audit.Kind]string{
+		"":                   "2 anchors: agree; 1 contents: agree; 3 public keys: agree\n",
+		audit.KindAnchor:     "2 anchors: see the findings; 1 contents: agree; 3 public keys: agree\n",
+		audit.KindContent:    "2 anchors: agree; 1 contents: see the findings; 3 public keys: agree\n",
+		audit.KindUnreadable: "2 anchors: see the findings; 1 contents: see the findings; 3 public keys: see the findings\n",
+	} {
+		var findings []audit.Finding
+		if kind != "" {
+			findings = append(findings, audit.Complete(audit.CheckChain, kind, audit.Finding{Revision: -1}, "a", "b"))
+		}
+		if got := keptLine(auditor.Report{Findings: findings}, kept); got != "  kept elsewhere: "+want {
+			t.Errorf("%s: %s", kind, got)
+		}
+	}
+	if got := keptLine(auditor.Report{}, asked{}); got != "" {
+		t.Errorf("nothing was given: %q", got)
+	}
+}
+
 // TestPrintAuditOfADamagedLog: no check is said to agree further than the log could be read.
 func TestPrintAuditOfADamagedLog(t *testing.T) {
 	t.Parallel()

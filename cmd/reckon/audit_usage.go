@@ -18,7 +18,7 @@ import (
 
 type auditUsageCmd struct {
 	auditSource
-	Account string `help:"Id of the account." required:"" placeholder:"ID"`
+	Account string `help:"Id of the account; that of an address is in what reckon tail --once --type account.registered --account ADDRESS shows." required:"" placeholder:"ID"`
 	From    string `help:"First UTC day." placeholder:"YYYY-MM-DD"`
 	To      string `help:"UTC day before which it ends." placeholder:"YYYY-MM-DD"`
 	CSV     bool   `help:"Print CSV (RFC 4180) with a header." name:"csv" xor:"form"`
@@ -47,7 +47,7 @@ func (c *auditUsageCmd) Run() error {
 		return err
 	}
 	if !usage.Known() {
-		return fmt.Errorf("the log has no account %q: give an account's id, as `reckon tail --once --type account.registered` shows it", c.Account)
+		return fmt.Errorf("the log has no account %q: give an account's id; that of an address is in what `reckon tail --once --type account.registered --account ADDRESS` shows of the installation", c.Account)
 	}
 	days, total := usage.Days(), usage.Total()
 	switch {

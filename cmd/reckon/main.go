@@ -122,24 +122,24 @@ func commandOf(err error) string {
 	return "reckon"
 }
 
-// printHelp prints the help of a command. Of one that stands for another when no word follows it, that is the help of the other, and the words that
-// may follow.
+// printHelp prints the help of a command. Of one that stands for another when no word follows it, these are the words that may follow, and the help
+// of the other.
 func printHelp(options kong.HelpOptions, ctx *kong.Context) error {
 	selected := ctx.Selected()
 	if selected == nil || selected.DefaultCmd == nil {
 		return kong.DefaultHelpPrinter(options, ctx)
 	}
-	ctx.Path = append(ctx.Path, &kong.Path{Parent: selected, Command: selected.DefaultCmd})
-	if err := kong.DefaultHelpPrinter(options, ctx); err != nil {
-		return err
-	}
-	_, err := fmt.Fprintf(ctx.Stdout, "\n`%s` without a word is `%s`. Others:\n", selected.FullPath(), selected.DefaultCmd.FullPath())
+	said := fmt.Sprintf("`%s` without a further word is `%s`, below. Others:\n", selected.FullPath(), selected.DefaultCmd.FullPath())
 	for _, child := range selected.Children {
-		if child != selected.DefaultCmd && !child.Hidden && err == nil {
-			_, err = fmt.Fprintf(ctx.Stdout, "  %s  %s\n", child.FullPath(), child.Help)
+		if child != selected.DefaultCmd && !child.Hidden {
+			said += fmt.Sprintf("  %s  %s\n", child.FullPath(), child.Help)
 		}
 	}
-	return err
+	if _, err := fmt.Fprintln(ctx.Stdout, said); err != nil {
+		return err
+	}
+	ctx.Path = append(ctx.Path, &kong.Path{Parent: selected, Command: selected.DefaultCmd})
+	return kong.DefaultHelpPrinter(options, ctx)
 }
 
 type versionCmd struct{}

@@ -63,6 +63,9 @@ func TestLogCommands(t *testing.T) {
 	run(2, "has no segments", "verify", "--data", root)
 	run(2, "has no segments", "backup", filepath.Join(root, "b"), "--data", root)
 	run(2, "has no segments", "reindex", "--data", root)
+	for _, command := range [][]string{{"verify"}, {"backup", filepath.Join(root, "b")}, {"stats"}} {
+		run(2, "there is no such folder", append(command, "--data", filepath.Join(root, "none"))...)
+	}
 
 	head := filepath.Join(restored, "HEAD")
 	if err := os.Remove(head); err != nil {

@@ -85,24 +85,29 @@ func (t *tried) printAnswer(p *page, plotFile string) {
 	if asked := view.EnginesInWords(e.Engines); asked != "" {
 		p.line("engines", asked)
 	}
-	p.verdict(e.Verification)
+	p.verdict(e.Verification, len(e.Suggestions) > 0)
 	t.printReceipt(p)
 }
 
-// verdict writes what was found, and what that says: what the rule shows, or the proof that the answer is wrong.
-func (p *page) verdict(v *view.Verification) {
+// verdict writes what was found, and what that says: what the rule shows, or the proof that the answer is wrong. asWritten: the expression was probably
+// meant to be another one.
+func (p *page) verdict(v *view.Verification, asWritten bool) {
 	if v == nil {
 		p.line("unchecked", "no rule covers this, or none reached a verdict: nothing was learned about the answer")
 		return
 	}
+	read := ""
+	if asWritten {
+		read = "as it is written, which may not be what was meant: "
+	}
 	by := fmt.Sprintf("%s, in an engine that shares no code with the one that answered (%s, %d ms)", view.BasisInWords(v.Basis), v.Method, v.ElapsedMS)
 	if v.Verdict == outcome.VerdictRefuted {
-		p.line("REFUTED", "this answer is wrong: "+by)
+		p.line("REFUTED", read+"this answer is wrong: "+by)
 		p.line("", v.Residual)
 		p.line("checked", v.Check)
 		return
 	}
-	p.line(string(v.Verdict), by)
+	p.line(string(v.Verdict), read+by)
 	if shown := view.ShownBy(v.Method); shown != "" {
 		p.line("", wrapped(shown+" (docs/verification.md#"+v.Method+")"))
 	}

@@ -94,6 +94,20 @@ func TestTryVerifiesReceipts(t *testing.T) {
 	}
 }
 
+// TestVerdictAsWritten: where another expression was probably meant, the verdict is said to be about the one that stands there.
+func TestVerdictAsWritten(t *testing.T) {
+	t.Parallel()
+	for _, verdict := range []outcome.Verdict{outcome.VerdictVerified, outcome.VerdictRefuted} {
+		for _, asWritten := range []bool{false, true} {
+			var p page
+			p.verdict(&view.Verification{Verdict: verdict, Basis: outcome.BasisExact, Method: "value_equal"}, asWritten)
+			if strings.Contains(p.String(), "as it is written, which may not be what was meant: ") != asWritten {
+				t.Errorf("%s, %v:\n%s", verdict, asWritten, p.String())
+			}
+		}
+	}
+}
+
 // TestMarked: the line a suggestion is about, with carets below its part, in characters.
 func TestMarked(t *testing.T) {
 	t.Parallel()

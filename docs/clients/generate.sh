@@ -13,6 +13,7 @@ for language in ${*:-python typescript}; do
     tools=$to/.python-tools
     [ -x "$tools/bin/openapi-python-client" ] || { python3 -m venv "$tools" && "$tools/bin/pip" install --quiet --requirement "$root/docs/clients/python/requirements.txt"; }
     "$tools/bin/openapi-python-client" generate --fail-on-warning --path "$root/docs/api/openapi.json" --config "$root/docs/clients/python/config.yaml" --meta setup --output-path "$to/python"
+    cp "$root/docs/clients/python/README.md" "$to/python/"
     cp "$root/docs/verify.py" "$root/docs/clients/python/checked.py" "$root/docs/clients/python/reckon_magic.py" "$to/python/reckon/"
     sed -i 's/"attrs >= 22.2.0"/&, "cryptography >= 42"/' "$to/python/setup.py"
     ;;

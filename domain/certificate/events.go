@@ -115,7 +115,7 @@ type Refusal struct {
 	Declaration string `json:"declaration" doc:"Name of the declaration; empty where none is to blame"`
 	Class       string `json:"class" doc:"Stable name of the reason; docs/kernel.md lists them" example:"type_mismatch"`
 	Message     string `json:"message" doc:"What is wrong, in words"`
-	File        string `json:"file" doc:"Name of the file"`
+	File        string `json:"file" doc:"export.ndjson, whatever the file was called that was sent" example:"export.ndjson"`
 	Line        int    `json:"line" doc:"Of the export, from 1; 0 where no line is to blame" unit:"lines"`
 }
 

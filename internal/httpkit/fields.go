@@ -89,9 +89,12 @@ func oneOrMany(list *huma.Schema) *huma.Schema {
 	return one
 }
 
-// numberOrText is the schema of a number, or of an array of numbers, in whose place strings may stand.
+// numberOrText is the schema of a number, or of an array of numbers, in whose place strings may stand. It leaves an array that has them already.
 func numberOrText(of *huma.Schema) *huma.Schema {
 	text := &huma.Schema{Type: "string"}
+	if of.Items != nil && of.Items.OneOf != nil {
+		return of
+	}
 	if of.Items != nil {
 		list := *of
 		list.Items = &huma.Schema{OneOf: []*huma.Schema{of.Items, text}}

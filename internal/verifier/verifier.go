@@ -101,10 +101,13 @@ func Verify(f Files) (*Report, error) {
 	if f.Grown != "" {
 		return report, f.verifyGrown(file, report)
 	}
-	if !bytes.HasPrefix(bytes.TrimLeft(file, " \t\r\n"), []byte("{")) {
+	if !bytes.HasPrefix(bytes.TrimLeft(file, whiteSpace), []byte("{")) {
 		return report, f.verifyCheckpoint(file, report)
 	}
 	document, err := readJSON(file, "the file")
+	if err != nil && hasLines(file) {
+		err = refuse("it is an export, which no key has signed: `reckon audit --export FILE` reads one of a log, `reckon lean check FILE --all` one of proofs")
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -116,9 +119,28 @@ func Verify(f Files) (*Report, error) {
 	case isReceipt:
 		err = f.verifyReceipt(document, report)
 	default:
-		err = refuse("it is no receipt, certificate or checkpoint")
+		err = otherFile(document)
 	}
 	return report, err
+}
+
+const whiteSpace = " \t\r\n"
+
+// hasLines reports whether a file is several objects, one a line, as exports are.
+func hasLines(file []byte) bool {
+	first, rest, _ := bytes.Cut(bytes.TrimLeft(file, whiteSpace), []byte("\n"))
+	_, err := readJSON(first, "a line")
+	return err == nil && bytes.HasPrefix(rest, []byte("{"))
+}
+
+// otherFile says what a file is that is none to be verified: one that others are verified with, or unknown.
+func otherFile(document object) error {
+	for _, known := range []struct{ member, flag string }{{"tlog_proof", "inclusion"}, {"origin", "log"}, {"keys", "keys"}} {
+		if _, there := document[known.member]; there {
+			return refuse("it is what --%s takes: name the receipt, certificate or checkpoint before it", known.flag)
+		}
+	}
+	return refuse("it is no receipt, certificate or checkpoint")
 }
 
 func (f Files) log() (Log, error) {
@@ -167,6 +189,9 @@ func (f Files) verifyCheckpoint(file []byte, report *Report) error {
 	note, err := readNote(file)
 	if err != nil {
 		return err
+	}
+	if !strings.Contains(note, "\n\n") { // before a reader is asked for the log's file
+		return refuse("it is not a signed note, as a checkpoint is, nor the JSON of a receipt or certificate")
 	}
 	log, err := f.log()
 	if err != nil {

@@ -204,8 +204,8 @@ func (p Packages) Install(ctx context.Context, folder string, report func(Report
 	if err != nil {
 		return err
 	}
-	reports.notice("making the Python environment of %s, once: %s (%s), a download of %d MB, in %s",
-		p.Name, modules(len(p.pinned())), strings.Join(p.pinned(), ", "), p.DownloadBytes/1_000_000, folder)
+	reports.notice("making the Python environment of %s, once: %s (%s), a download of %d MB that takes up to %d MB of disk, in %s",
+		p.Name, modules(len(p.pinned())), strings.Join(p.pinned(), ", "), p.DownloadBytes/1_000_000, p.DiskBytes/1_000_000, folder)
 	bounded, cancel := context.WithTimeoutCause(ctx, maxInstallTime, errEndless)
 	defer cancel()
 	return installer{packages: p, folder: folder, making: making, lock: lock, reports: reports}.install(bounded, python)

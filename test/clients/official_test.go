@@ -26,6 +26,9 @@ func TestOfficialClients(t *testing.T) {
 	t.Run("Python", func(t *testing.T) {
 		interpreter := python.With(t, "httpx==0.28.1\nattrs==26.1.0\ncryptography==46.0.3\nipython==9.6.0\n")
 		run(t, ".", true, nil, "../../docs/clients/generate.sh", to, "python")
+		if page, err := os.ReadFile(filepath.Join(to, "python", "README.md")); err != nil || !strings.Contains(string(page), "from reckon.checked import Reckon") {
+			t.Errorf("the page of the client is the generator's: %v\n%s", err, page)
+		}
 		keys := filepath.Join(to, "keys.json")
 		if err := os.WriteFile(keys, []byte(foreignKeys), 0o600); err != nil {
 			t.Fatal(err)

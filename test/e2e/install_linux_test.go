@@ -53,7 +53,7 @@ func TestAFirstInstallShowsItself(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	begins, ends := regexp.MustCompile(`once: 2 modules \(woxi==[0-9.]+, python-flint==[0-9.]+\), a download of 35 MB`), regexp.MustCompile(`is made: 2 modules, \d+ MB, \d+ s`)
+	begins, ends := regexp.MustCompile(`once: 2 modules \(woxi==[0-9.]+, python-flint==[0-9.]+\), a download of 35 MB that takes up to 128 MB of disk`), regexp.MustCompile(`is made: 2 modules, \d+ MB, \d+ s`)
 	bar := regexp.MustCompile(`engine +\[#+\.+\] +\d+\.\d %  \d+ of \d+ MB, \d+ s: [a-z]`)
 
 	screen, end := terminal(t)

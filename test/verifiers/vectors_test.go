@@ -33,6 +33,7 @@ const (
 	badSignature = "the signature of the receipt does not verify"
 	notInTree    = "it is not in the tree"
 	noProofOfIt  = "the proof is of another leaf"
+	notOne       = "it is not a signed note, as a checkpoint is, nor the JSON of a receipt or certificate"
 	badNote      = "a signature of the checkpoint is not one of a note"
 )
 
@@ -159,11 +160,19 @@ func jsonVectors(add adder) {
 	for name, content := range map[string]string{"a byte order mark": "\ufeff{}", "nothing": "", "half a receipt": `{"record":{`, "white space": "  \n"} {
 		want := "the file" + malformed
 		if !strings.HasPrefix(strings.TrimSpace(content), "{") {
-			want = "say --log"
+			want = notOne
 		}
 		add(ofReceipt, "a file of "+name, want, func(_ testing.TB, f *files) { f.content["receipt"] = []byte(content) })
 	}
 	add(ofReceipt, "an object without members", "it is no receipt, certificate or checkpoint", func(_ testing.TB, f *files) { f.content["receipt"] = []byte("{}") })
+	export := `{"format":"reckon-log","version":1}` + "\n" + `{"position":1}` + "\n"
+	for name, content := range map[string]string{"an export": export, "an export that is longer than a file may be": export + strings.Repeat(export, verifier.MaxBytes/len(export))} {
+		add(ofReceipt, name, "it is an export, which no key has signed", func(_ testing.TB, f *files) { f.content["receipt"] = []byte(content) })
+	}
+	for file, flag := range map[string]string{"receipt-inclusion": "inclusion", "certificate-inclusion": "inclusion", "log": "log", "keys": "keys"} {
+		add([]string{file}, file+" in the place of a receipt", "it is what --"+flag+" takes", nil)
+	}
+	add([]string{"receipt"}, "words", notOne, func(_ testing.TB, f *files) { f.content["receipt"] = []byte("run 1001 is right\n") })
 	add(ofReceipt, "deep nesting", "the file is nested deeper than 64", func(_ testing.TB, f *files) {
 		f.content["receipt"] = []byte(`{"record":` + strings.Repeat("[", 64) + strings.Repeat("]", 64) + "}")
 	})

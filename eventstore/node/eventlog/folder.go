@@ -6,6 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
+	"os"
 	"path/filepath"
 	"slices"
 
@@ -67,7 +69,7 @@ func readFolder(dir string) (s folderState, err error) {
 			if whole, err := isWhole(vfs.Default, filepath.Join(dir, indexFolder)); !errors.Is(s.markErr, errNoHeadFile) || err == nil && whole {
 				return s, segmentsGone(dir)
 			}
-			return s, &FormatError{Dir: dir, Reason: "it has no segments: name the folder that holds " + headFileName + " and " + segmentFolder + "/"}
+			return s, noSegments(dir)
 		}
 		if s.markErr != nil || s.mark.position >= s.segments.tail().base || look == looks-1 {
 			return s, nil
@@ -77,6 +79,14 @@ func readFolder(dir string) (s folderState, err error) {
 		}
 	}
 	return s, nil
+}
+
+// noSegments says of a folder without segments that it is no log, or that there is no such folder.
+func noSegments(dir string) error {
+	if _, err := os.Stat(dir); errors.Is(err, fs.ErrNotExist) {
+		return &FormatError{Dir: dir, Reason: "there is no such folder"}
+	}
+	return &FormatError{Dir: dir, Reason: "it has no segments: name the folder that holds " + headFileName + " and " + segmentFolder + "/"}
 }
 
 // VerifyFolder reads every record in the folder, recomputes the hash chain, and compares it

@@ -125,7 +125,7 @@ func (s *salvage) open() error {
 		s.parts = append(s.parts, p)
 	}
 	if len(s.parts) == 0 {
-		return &FormatError{Dir: s.dir, Reason: "it has no segments: name the folder that holds " + headFileName + " and " + segmentFolder + "/"}
+		return noSegments(s.dir)
 	}
 	s.id = s.mark.id
 	for i := range s.parts {
