@@ -49,8 +49,8 @@ func SQLiteForReading(part, path string, connections int) (*bun.DB, error) {
 	return pool(&connector{part: part, Connector: fileConnector(file), locks: true}, sqlitedialect.New(), connections), nil
 }
 
-// idleTime is how long a connection that nothing uses stays open.
-const idleTime = time.Minute
+// idleTime is how long a connection that nothing uses stays open: calls that follow each other share it, and a process at rest has none.
+const idleTime = 5 * time.Second
 
 // pool makes connections; calls of requests are limited in time (OfRequest). By default database/sql keeps two idle connections and makes the others
 // anew for each call.

@@ -92,7 +92,7 @@ var server = sync.OnceValues(func() (cluster, error) {
 // keeper starts a server and, when its standard input closes because the test
 // process has gone, stops it and removes its folder. It takes more connections than the processes of a test open together: those of a
 // process that was killed stay until the server has noticed.
-const keeper = `"$1/postgres" -D "$2/data" -k "$2" -c listen_addresses= -c fsync="${RECKON_TEST_POSTGRES_FSYNC:-off}" -c full_page_writes=off -c max_connections=200 >"$2/log" 2>&1 &
+const keeper = `"$1/postgres" -D "$2/data" -k "$2" -c listen_addresses= -c fsync="${RECKON_TEST_POSTGRES_FSYNC:-off}" -c full_page_writes=off -c max_connections=400 >"$2/log" 2>&1 &
 server=$!
 cat >/dev/null
 kill -QUIT $server

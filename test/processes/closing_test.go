@@ -24,7 +24,7 @@ func TestAClosedAccountEnds(t *testing.T) {
 	t.Parallel()
 	in := install(t)
 	one, two := in.api("api,project"), in.api("api")
-	in.headless("run")
+	in.with("--job-slots", "3").headless("run") // the last one is for quick jobs
 	a := one.NewAccount("anna@example.com")
 	cookie, other := cookieOf(t, one, a.Email, password), cookieOf(t, two, a.Email, password)
 	_, err := inSession(at(a, two), "x = 1")
