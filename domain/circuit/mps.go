@@ -342,7 +342,7 @@ func (m *mpsState) collapse(ctx context.Context, wire, value int, scale float64,
 	for l := range before.left() {
 		copy(after.bit(l, kept), before.bit(l, value))
 	}
-	after.matrix.scale(scale)
+	after.scale(scale)
 	m.set(site, after.matrix)
 	first, last := site, site
 	for m.sites[first].left() > 1 {
