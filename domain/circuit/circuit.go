@@ -60,8 +60,7 @@ type Circuit struct {
 	hasSeed     bool
 	statevector bool
 	precision   Precision
-	method      Engine  // asked for; EngineAuto: chosen
-	truncation  float64 // weight that each cut of a matrix product state may discard
+	method      Engine // asked for; EngineAuto: chosen
 	gates       []gate
 	slots       int                 // classical bits: one per qubit for JSON, the declared bits for OpenQASM
 	phase       float64             // global phase in radians, of OpenQASM's gphase and U

@@ -40,7 +40,6 @@ type OptionsInput struct {
 	Noise       *NoiseInput          `json:"noise,omitempty" null:"true" doc:"Noise that goes with gates and measurements, an extension of this service (docs/circuits.md)"`
 	Precision   *Precision           `json:"precision,omitempty" enum:"double,single" nullable:"true" doc:"Of the amplitudes: double (when left out) has 64 bits for each number, single 32"`
 	Method      *Engine              `json:"method,omitempty" enum:"statevector,stabilizer,density,sparse,mps" nullable:"true" doc:"What simulates, an extension of this service (docs/circuits.md); chosen by the circuit when left out"`
-	Truncation  *float64             `json:"truncation,omitempty" minimum:"0" maximum:"0.01" nullable:"true" doc:"Of the method mps, an extension of this service (docs/circuits.md): weight that each cut may discard; nothing but rounding when left out"`
 }
 
 // EntryInput declares an entry of gates.

@@ -40,8 +40,7 @@ func (s mpsSite) bit(left, value int) []scalar {
 // mpsSpace is what the states of a run share.
 type mpsSpace struct {
 	room       room
-	tolerance  float64 // weight that one cut may discard
-	bond       int     // the largest dimension of a bond
+	bond       int // the largest dimension of a bond
 	operations int64
 	worst      Truncation
 }
@@ -53,12 +52,9 @@ type Truncation struct {
 	ErrorBound      float64 `json:"error_bound" doc:"Bound on the error of every probability by what was discarded, and on half of that of a Pauli product's expectation value; rounding aside"`
 }
 
-// exactCut is the weight that a cut discards unless more is asked for: amplitudes of 1e-14 together. Below [invisible] it is rounding dust,
+// exactCut is the weight that a cut discards: amplitudes of 1e-14 together. Below [invisible] it is rounding dust,
 // which every cut of a state without full bonds finds, and is not counted.
 const exactCut = 1e-28
-
-// MaxTruncation is the most weight that a circuit may ask each cut to discard.
-const MaxTruncation = 0.01
 
 // maxMPSQubits bounds the qubits of one gate: their tensors are one for a while.
 const maxMPSQubits = 6
@@ -69,7 +65,7 @@ func runMPS(ctx context.Context, c Circuit, rng *random, report *progress, resul
 	if c.method == EngineAuto {
 		result.EngineReason += fmt.Sprintf("; more than %d amplitudes are not zero", triedAmplitudes)
 	}
-	space := &mpsSpace{room: room{total: c.mpsBytes()}, tolerance: max(exactCut, c.truncation), bond: 1}
+	space := &mpsSpace{room: room{total: c.mpsBytes()}, bond: 1}
 	err := runWide(ctx, c, space.start(c.qubits), rng, report, result, space.finished)
 	space.worst.Bond = space.bond
 	result.Truncation = &space.worst
@@ -121,7 +117,7 @@ func (m *mpsState) fit() error {
 }
 
 func (s *mpsSpace) refuse(bond int) *Refusal {
-	return refuse(CodeMemory, "the matrix product state reached a bond of dimension %d, which %d MiB do not hold: the circuit is too entangled for mps, unless it says with truncation how much weight each cut may discard",
+	return refuse(CodeMemory, "the matrix product state reached a bond of dimension %d, which %d MiB do not hold: the circuit is too entangled for mps",
 		bond, s.room.total>>20)
 }
 
@@ -281,7 +277,7 @@ func (m *mpsState) cut(ctx context.Context, first, last int, whole matrix) error
 				weighted.values[i*2*right+j] = scalar{float64(v.re * f), float64(v.im * f)}
 			}
 		}
-		parts, norm, err := m.parts(ctx, weighted, m.space.tolerance)
+		parts, norm, err := m.parts(ctx, weighted, exactCut)
 		if err != nil {
 			return err
 		}
@@ -373,7 +369,7 @@ func (m *mpsState) collapse(ctx context.Context, wire, value int, scale float64,
 	}
 	for site := last; site > first; site-- { // right-canonical back to the first
 		here := m.sites[site].matrix
-		parts, norm, err := m.parts(ctx, here, m.space.tolerance)
+		parts, norm, err := m.parts(ctx, here, exactCut)
 		if err != nil {
 			return err
 		}

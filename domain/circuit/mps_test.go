@@ -150,30 +150,9 @@ func entangling(t *testing.T, n int, seed uint64) *builder {
 	return b
 }
 
-// TestStatedTruncation: what a circuit allows to be discarded is stated, and bounds the error of every probability.
-func TestStatedTruncation(t *testing.T) {
-	t.Parallel()
-	c := entangling(t, 8, 3).circuit
-	exact := mustRun(t, c, Options{Engine: EngineStatevector}).Probabilities
-	worst := func(c Circuit) (far float64, stated Truncation) {
-		r := mustRun(t, c, Options{Engine: EngineMPS})
-		for key, p := range exact {
-			far = max(far, math.Abs(r.Probabilities[key]-p))
-		}
-		return far, *r.Truncation
-	}
-	if far, stated := worst(c); far > 1e-12 || stated.ErrorBound > 1e-12 || stated.Bond != 16 {
-		t.Errorf("exact: off by %v: %+v", far, stated)
-	}
-	c.truncation = 1e-4
-	if far, stated := worst(c); far > stated.ErrorBound || far < 1e-8 || stated.DiscardedWeight < 1e-5 || stated.Bond > 15 {
-		t.Errorf("truncated: off by %v: %+v", far, stated)
-	}
-}
-
 func TestMatrixProductStateOutgrowsItsRoom(t *testing.T) {
 	t.Parallel()
-	space := &mpsSpace{room: room{total: 100 << 10}, tolerance: exactCut}
+	space := &mpsSpace{room: room{total: 100 << 10}}
 	err := runWide(t.Context(), entangling(t, 16, 5).circuit, space.start(16), newRandom(1), &progress{}, &Result{}, space.finished)
 	if !outgrown(err) || !strings.Contains(err.Error(), "reached a bond of dimension") {
 		t.Error(err)
@@ -183,10 +162,7 @@ func TestMatrixProductStateOutgrowsItsRoom(t *testing.T) {
 func TestMPSRefusals(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct{ text, says string }{
-		"wide gate":  {`{"qubits":12,"method":"mps","gates":[{"gate":"mcx","controls":[0,1,2,3,4,5],"target":6}]}`, "acts on more than 6 qubits"},
-		"truncation": {`{"qubits":2,"truncation":0.001,"gates":[]}`, "belongs to the method mps"},
-		"range":      {`{"qubits":2,"method":"mps","truncation":0.1,"gates":[]}`, "between 0 and 0.01, not 0.1"},
-		"type":       {`{"qubits":2,"method":"mps","truncation":"1","gates":[]}`, "must be a number"},
+		"wide gate": {`{"qubits":12,"method":"mps","gates":[{"gate":"mcx","controls":[0,1,2,3,4,5],"target":6}]}`, "acts on more than 6 qubits"},
 	} {
 		_, err := Parse([]byte(tt.text), Limits{})
 		if r, refused := errors.AsType[*Refusal](err); !refused || !strings.Contains(r.Message, tt.says) {

@@ -104,8 +104,6 @@ func (r *reader) circuit() (Circuit, error) {
 			c.precision, err = r.precision()
 		case "method":
 			c.method, err = r.method()
-		case "truncation":
-			c.truncation, err = r.truncation()
 		case "observables":
 			observables, err = r.observables()
 		case "marginals":
@@ -204,9 +202,6 @@ func (c Circuit) completed(noise *rawNoise, limits Limits) (Circuit, error) {
 
 // checkMethod refuses a method that cannot run the circuit, at any point of its sweep.
 func (c Circuit) checkMethod() error {
-	if c.truncation > 0 && c.method != EngineMPS {
-		return refuse(CodeEngine, "truncation belongs to the method %s", EngineMPS)
-	}
 	if c.method == EngineAuto {
 		return nil
 	}
@@ -539,23 +534,6 @@ func (r *reader) method() (Engine, error) {
 		return "", refuse(CodeEngine, "method must be %s, not %q", engineNames(), clipText(text))
 	}
 	return Engine(text), nil
-}
-
-// truncation reads the weight that each cut of a matrix product state may discard.
-func (r *reader) truncation() (float64, error) {
-	token, err := r.token()
-	if err != nil || token == nil {
-		return 0, err
-	}
-	number, ok := token.(json.Number)
-	if !ok {
-		return 0, refuse(CodeWrongType, "truncation must be a number, not %s", describe(token))
-	}
-	value, err := number.Float64()
-	if err != nil || value < 0 || value > MaxTruncation {
-		return 0, refuse(CodeEngine, "truncation must be between 0 and %v, not %s", MaxTruncation, clipText(number.String()))
-	}
-	return value, nil
 }
 
 func (r *reader) boolean(key string) (bool, error) {

@@ -8,7 +8,7 @@ from fractions import Fraction
 from typing import Any
 
 from .. import budget
-from ..tree import Real, Refused, undefined
+from ..tree import Real, Refused, undefined, walk
 from . import units
 from .arithmetic import negative, plus, power, quotient, times
 from .data import (
@@ -258,9 +258,11 @@ def values_of(body: Any, iterators: Sequence[Any]) -> Iterator[Value]:
         yield evaluate(body)
         return
     name, values = iterator(iterators[0])
+    kept = while_bound(name, [body, *iterators[1:]])
     for value in values:
         given = {} if name is None else {name: value}
-        yield from values_of(put_in(body, given), [_put_in_bounds(one, given) for one in iterators[1:]])
+        for one in values_of(put_in(body, given), [_put_in_bounds(rest, given) for rest in iterators[1:]]):
+            yield kept(one)
 
 
 def _put_in_bounds(one: Any, given: dict[str, Value]) -> Any:
@@ -270,15 +272,51 @@ def _put_in_bounds(one: Any, given: dict[str, Value]) -> Any:
     return (*one[:2], *(put_in(part, given) for part in one[2:]))
 
 
+HELD = ("Function", "RuleDelayed", "SetDelayed", "TagSetDelayed", "UpSetDelayed")
+LEAVING = frozenset(
+    "SetDelayed TagSetDelayed UpSetDelayed Set Throw AppendTo PrependTo AddTo SubtractFrom TimesBy DivideBy Increment Decrement PreIncrement PreDecrement".split()
+)
+
+
+def while_bound(name: str | None, parts: Sequence[Any]) -> Callable[[Value], Value]:
+    """Requires that parts may have a value put in for the variable of an iterator or a Block, and gives what each of their values must pass.
+
+    The language gives the variable its value while the parts are evaluated. What they hold (a pure function, a delayed rule) mentions the
+    variable still when it is used later: so nothing held that mentions it may leave. A value that was put in before and mentions the same
+    name would get the variable's value.
+    """
+    if name is None:
+        return _as_it_is
+    require(not any(isinstance(node, Done) and name in walk(node.value) for part in parts for node in walk(part)), "a value that mentions the variable")
+    if not any(held_mention(part, name) for part in parts):
+        return _as_it_is
+    require(not any(isinstance(node, str) and node in LEAVING for part in parts for node in walk(part)), "a function that mentions a variable")
+    return _without_functions
+
+
+def held_mention(node: Any, name: str) -> bool:
+    return any(has_head(part, *HELD) and name in walk(part) for part in walk(node))
+
+
+def _as_it_is(value: Value) -> Value:
+    return value
+
+
+def _without_functions(value: Value) -> Value:
+    require(not any(node in HELD for node in walk(value) if isinstance(node, str)), "a function that mentions a variable")
+    return value
+
+
 @holding("Table")
 def table(body: Any, *iterators: Any) -> Value:
     require(len(iterators) > 0, "Table")
     name, values = iterator(iterators[0])
+    kept = while_bound(name, [body, *iterators[1:]])
     rows = []
     for value in values:
         given = {} if name is None else {name: value}
         inner, rest = put_in(body, given), [_put_in_bounds(one, given) for one in iterators[1:]]
-        rows.append(table(inner, *rest) if rest else evaluate(inner))
+        rows.append(kept(table(inner, *rest) if rest else evaluate(inner)))
     return listed(rows)
 
 

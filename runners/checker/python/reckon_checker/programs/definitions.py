@@ -14,7 +14,7 @@ from typing import Any
 
 from ..tree import Refused, free_symbols, heads, undefined, walk
 from .arithmetic import negative, plus, quotient, times
-from .control import said, values_of
+from .control import said, values_of, while_bound
 from .data import NULL, Done, Value, elements, has_head, listed, require, whole
 from .evaluator import MENTIONED, RULES, VALUES, apply, builtin, evaluate, holding, put_in, symbols_of_patterns
 from .functional import MAX_TURNS
@@ -361,7 +361,11 @@ def block(variables: Any, body: Any) -> Value:
     names = {name for name, _ in _locals(variables)}
     require(not names & (MENTIONED | VALUES.keys() | RULES.keys()), "a variable that definitions mention")
     require(not any(_defines(part) for part in walk(body)), "a definition in a Block")
-    return _with_changes(variables, body)
+    kept = [while_bound(name, [body]) for name in names]
+    value = _with_changes(variables, body)
+    for passed in kept:
+        value = passed(value)
+    return value
 
 
 def _defines(node: Any) -> bool:

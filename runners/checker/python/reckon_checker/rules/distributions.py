@@ -288,6 +288,7 @@ def claims_of(task: dict[str, Any]) -> dict[str, Any]:
         known = read(args[0])
         claim = of_quantile(known, args[1:] or [HALF], answer) if what in QUANTILES else (ASKED[what](known, *args[1:]), answer)
     conditions = [condition for condition in known.conditions if free_symbols(condition)]
+    conditions += [("Element", name, "Reals") for name in sorted(free_symbols(("List", *args)))]  # parameters and places of distributions are real
     return {"kind": "identities", "claims": [list(claim)], "assumptions": [*conditions, *(task.get("assumptions") or [])]}
 
 

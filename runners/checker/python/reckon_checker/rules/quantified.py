@@ -47,6 +47,8 @@ def check(task: dict[str, Any], seed: int) -> Residual:
     if ordered and domain == "Complexes":
         return Open("an order of complex numbers")
     real = domain == "Reals" or ordered  # what stands in an order is real unless it is said otherwise
+    if ordered and not domain and not symbols_of(left) <= in_orders(left):
+        return Open("an order of some numbers and not of others, which may be complex")
     names = sorted(unbound(left) | free_symbols(right))
     agreed, decided = 0, True
     for point in points(left, right, names):
@@ -68,6 +70,16 @@ def check(task: dict[str, Any], seed: int) -> Residual:
     if len(names) == 1 and any(ends_between(right, names[0], low, high, real) for low, high in irrational_places(left, right, names[0])):
         return Open("an end of the answer is irrational, and the statement is not looked at there")
     return Supported()
+
+
+def symbols_of(node: Tree) -> set[str]:
+    """Symbols of a statement, those that quantifiers bind among them."""
+    return free_symbols(node) | {name for part in walk(node) if is_call(part, *QUANTIFIERS) for name in bound(arguments(part)[0])}
+
+
+def in_orders(node: Tree) -> set[str]:
+    """Symbols that stand in an order."""
+    return set().union(*(free_symbols(part) for part in walk(node) if is_call(part, *ORDERS, "Inequality")))
 
 
 def proved(left: Tree, right: Tree, names: list[str]) -> bool:
