@@ -556,7 +556,7 @@ func TestEachChangeIsFoundWhereItIs(t *testing.T) {
 		})
 	}
 	// These are reached by the tests below, and those of auditor/ by its own.
-	elsewhere := []audit.Kind{audit.KindPosition, audit.KindRevision, audit.KindKeyOutside, audit.KindKeySince, audit.KindNotCompared, audit.KindKeyAbsent, audit.KindNotChecked, audit.KindUnderWay, audit.KindCheckpointKept,
+	elsewhere := []audit.Kind{audit.KindPosition, audit.KindRevision, audit.KindKeyOutside, audit.KindKeySince, audit.KindNotCompared, audit.KindKeyAbsent, audit.KindNotChecked, audit.KindUnderWay, audit.KindCheckpointKept, audit.KindCheckpointOther,
 		audit.KindUnreadable, audit.KindExport, audit.KindAnchor, audit.KindNoAnchor, audit.KindRow, audit.KindRowMissing, audit.KindRowExtra, audit.KindTableState, audit.KindTableBehind, audit.KindContradicted, audit.KindNotReproduced,
 		audit.KindVerdict, audit.KindCheckpointChain, audit.KindVerdictNotReproduced, audit.KindNotReverified, audit.KindContent, audit.KindTableOfCopy}
 	for kind := range audit.Kinds() {

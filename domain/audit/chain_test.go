@@ -89,7 +89,7 @@ func TestTheChainOfAMigratedLog(t *testing.T) {
 		t.Errorf("a log with another id: %v", findings)
 	}
 	_, named := migrated(t, l)
-	if findings, state := audittest.AuditWith(t, l, chained(t, l), kept); len(findings) > 0 || state.Chained > 0 || state.Anchored > 0 {
+	if findings, state := audittest.AuditWith(t, l, chained(t, l), kept); len(findings) != 1 || findings[0].Kind != audit.KindCheckpointOther || state.Chained > 0 || state.Anchored > 0 {
 		t.Errorf("a migrated log: %+v, %v", state, findings)
 	}
 	l.Remove(named)
@@ -138,5 +138,22 @@ func TestCheckpointsOfVersionOne(t *testing.T) {
 	config.Checkpoints = append(config.Checkpoints, parsed(t, noteOf(t, l, 3)))
 	if findings, said := audittest.AuditWith(t, l, chained(t, l), config); len(findings) > 0 || said.Chained != 1 || said.Anchored == 0 {
 		t.Errorf("behind a checkpoint that commits: %+v, %v", said, findings)
+	}
+}
+
+// TestTheFirstRecordIsTheLogs: a chained log whose first record is not the node's is found, and its checkpoints are compared.
+func TestTheFirstRecordIsTheLogs(t *testing.T) {
+	for name, change := range map[string]func(*audittest.Logged){
+		"another stream": func(e *audittest.Logged) { e.Stream = "$reckon-log2" },
+		"another name":   func(e *audittest.Logged) { e.Name = "$reckon-log-begun" },
+	} {
+		l := audittest.True()
+		kept := audit.Config{Checkpoints: []audit.Checkpoint{parsed(t, noteOf(t, l, 2))}, Witnesses: []audit.Witness{audittest.Witness()}}
+		change(l.Events[0])
+		findings, state := audittest.AuditWith(t, l, chained(t, l), kept)
+		differs := slices.ContainsFunc(findings, func(f audit.Finding) bool { return f.Kind == audit.KindCheckpointKept })
+		if !has(findings, audit.KindIdentity, 1) || !differs || state.Anchored > 0 {
+			t.Errorf("%s: %+v, %v", name, state, findings)
+		}
 	}
 }

@@ -118,8 +118,11 @@ func (c *transparencyCheck) take(it *Item) {
 
 // takeChain follows which hash chain the log has, and keeps its links where checkpoints that were kept commit to them.
 func (c *transparencyCheck) takeChain(it *Item) {
-	if it.Stream == nodeStream && it.link != (link{}) {
+	if it.link != (link{}) && c.chainLog == "" { // the first record of a hash chain has the log's id, and begins it
 		c.chainLog = it.ID
+		if it.Stream != nodeStream || it.Name != nodeCreated {
+			c.p.found(checkTransparency, KindIdentity, it.Recorded, nodeCreated+" in "+nodeStream+" as the first record of a log with a hash chain", shown(it.Name)+" in "+shown(it.Stream))
+		}
 	}
 	switch {
 	case it.Stream == identityStream && it.Name == copyingName: // it stands before what was copied
@@ -370,7 +373,11 @@ func (c *transparencyCheck) compare(kept Checkpoint) {
 
 // compareChain compares the hash chain that a kept checkpoint commits to with that of the log. A log that was migrated has another one.
 func (c *transparencyCheck) compareChain(kept Checkpoint, name string) {
-	if kept.chain == nil || c.chainLog == "" || c.migrated && kept.chain.Log != c.chainLog {
+	if kept.chain == nil || c.chainLog == "" {
+		return
+	}
+	if c.migrated && kept.chain.Log != c.chainLog {
+		c.p.note(checkTransparency, KindCheckpointOther, "the event log of "+name+": "+chainLine(kept.chain), "the log "+c.chainLog+", which says that it was migrated")
 		return
 	}
 	at := c.links[kept.chain.Position]

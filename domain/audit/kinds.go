@@ -77,6 +77,7 @@ const (
 	KindCheckpointChain     Kind = "checkpoint.chain"
 	KindNoCheckpoint        Kind = "checkpoint.missing"
 	KindCheckpointKept      Kind = "checkpoint.kept_differs"
+	KindCheckpointOther     Kind = "checkpoint.other_log"
 	KindCosignature         Kind = "checkpoint.cosignature"
 	KindNotCosigned         Kind = "checkpoint.not_cosigned"
 	KindConflict            Kind = "checkpoint.conflict"
@@ -161,6 +162,7 @@ func Kinds() map[Kind]KindInfo {
 		KindCheckpointSignature: {Error, "no holder of the key has signed the tree that this log makes: receipts or certificates before it were changed, added or removed, or the checkpoint was"},
 		KindCheckpointChain:     {Error, "events up to this checkpoint's last leaf were changed, added, removed or exchanged after it was signed: compare the log with a backup and with the checkpoints that users and witnesses hold"},
 		KindNoCheckpoint:        {Warning, "look whether a server with the signing keys runs and what it says of the transparency log; if it signed, the checkpoints were removed from the log: ask users and witnesses for theirs, and give them as --checkpoint"},
+		KindCheckpointOther:     {Note, "the checkpoint binds the log that was left, not this one: audit the log that was left with it, and give the content that this prints as --content here; anybody who can write to a log can say that it was migrated"},
 		KindCheckpointKept:      {Error, "the log was cut, or has other receipts and checkpoints than it has signed; if it is an older copy, audit the newest. Keep the checkpoint: with its signatures it is proof"},
 		KindCosignature:         {Error, "no holder of the witness's key has signed this: ask the witness for the checkpoint that it has cosigned, and give it as --checkpoint"},
 		KindConflict:            {Error, "two histories of this log were shown: take what the witness has cosigned (GET /<hash of the origin>/checkpoint) and give it as --checkpoint; docs/transparency.md#conflicts says how to find out which history is the log's, and what can be done"},
