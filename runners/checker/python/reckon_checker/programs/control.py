@@ -274,7 +274,8 @@ def _put_in_bounds(one: Any, given: dict[str, Value]) -> Any:
 
 HELD = ("Function", "RuleDelayed", "SetDelayed", "TagSetDelayed", "UpSetDelayed")
 LEAVING = frozenset(
-    "SetDelayed TagSetDelayed UpSetDelayed Set Throw AppendTo PrependTo AddTo SubtractFrom TimesBy DivideBy Increment Decrement PreIncrement PreDecrement".split()
+    "SetDelayed TagSetDelayed UpSetDelayed Set Throw AppendTo PrependTo AddTo SubtractFrom TimesBy DivideBy Increment Decrement "
+    "PreIncrement PreDecrement".split()
 )
 
 
