@@ -10,17 +10,33 @@ import argparse, base64, calendar, collections, json, struct, sys, time, uuid
 from verify import Log, Refused, check, note_of, read_file, read_keys, sha, verify_receipt
 
 
+STORED = ("stream", "type", "data", "metadata")
+
+
 def members(line):
-    """The members of a line of an export, and the stored bytes of those that are bytes there."""
+    """The members of a line of an export, each there once. Those of STORED are their bytes, of which alone they are read: they are what is hashed."""
     decoder, found, at = json.JSONDecoder(), {}, 1
     while line[at - 1] in "{,":
         name, colon = decoder.raw_decode(line, at)
-        found[name], end = decoder.raw_decode(line, colon + 1)
+        value, end = decoder.raw_decode(line, colon + 1)
         plain = name.removesuffix("_base64")
-        if plain in ("stream", "type", "data", "metadata"):
-            found[plain, "bytes"] = base64.b64decode(found[name]) if name != plain else found[name].encode() if plain in ("stream", "type") else line[colon + 1:end].encode()
-        at = end + 1
+        if plain in STORED:
+            value = base64.b64decode(value) if name != plain else value.encode() if plain in ("stream", "type") else line[colon + 1:end].encode()
+            name = plain
+        check(name not in found, f"position {found.get('position')}: its line in the export has {name!a} twice")
+        found[name], at = value, end + 1
     return found
+
+
+def object_of(stored, is_json):
+    """The JSON object that stored bytes are; an empty one if there are none, or another value."""
+    try:
+        value = json.loads(stored.decode() or "{}")
+    except ValueError:
+        if is_json:
+            raise
+        return {}
+    return value if isinstance(value, dict) else {}
 
 
 def events(path):
@@ -32,12 +48,18 @@ def events(path):
         for e in map(members, lines):
             if "end" in e:
                 return
-            stream, kind, data, meta = (e.get((name, "bytes"), b"") for name in ("stream", "type", "data", "metadata"))
-            payload = bytes.fromhex(e["payload_sha256"]) if "removed" in e else sha(bytes.fromhex(e["salt"]) + meta + data)
-            ticks = calendar.timegm(time.strptime(e["created"][:19], "%Y-%m-%dT%H:%M:%S")) * 10**7 + int(e["created"][20:27])
-            link = sha(link + struct.pack(">BQQq16sBHIII", 2, e["position"], e["revision"], ticks, uuid.UUID(e["id"]).bytes, (e["content_type"] == "application/json") | e["last"] << 1,
-                                          len(stream), len(kind), e.get("metadata_bytes", len(meta)), e.get("data_bytes", len(data))) + payload + stream + kind)
-            yield (head["log_id"], e["position"], link.hex()), e
+            stream, kind, data, meta = (e.get(name, b"") for name in STORED)
+            if "removed" in e:
+                check(not {"data", "metadata", "salt"} & set(e), f"position {e['position']}: its payload is said to be removed, and is there")
+                check(stream.startswith((b"runner-", b"$")), f"position {e['position']}: its payload was removed, so that the export does not hold all of the log")
+                payload, lengths = bytes.fromhex(e["payload_sha256"]), (e["metadata_bytes"], e["data_bytes"])
+            else:
+                salt = bytes.fromhex(e["salt"])
+                check(len(salt) == 16, f"position {e['position']}: its salt has not 16 bytes")
+                payload, lengths = sha(salt + meta + data), (len(meta), len(data))
+            ticks, is_json = calendar.timegm(time.strptime(e["created"][:19], "%Y-%m-%dT%H:%M:%S")) * 10**7 + int(e["created"][20:27]), e["content_type"] == "application/json"
+            link = sha(link + struct.pack(">BQQq16sBHIII", 2, e["position"], e["revision"], ticks, uuid.UUID(e["id"]).bytes, is_json | e["last"] << 1, len(stream), len(kind), *lengths) + payload + stream + kind)
+            yield (head["log_id"], e["position"], link.hex()), e | {"stream": stream, "type": kind.decode(errors="backslashreplace"), "data": object_of(data, is_json), "metadata": object_of(meta, is_json)}
 
 
 class Account:
@@ -98,10 +120,10 @@ def verify(options):
     check(chain, "the checkpoint commits to no event log: take one that a newer release has signed")
     account, streams = Account(read_keys(read_file(options.keys))), set()
     for here, e in events(options.export):
-        data = e.get("data") if isinstance(e.get("data"), dict) else {}
-        if options.account in (data.get("account"), data.get("submission", {}).get("account"), e.get("metadata", {}).get("account")):
+        data = e["data"]
+        if options.account in (data.get("account"), data.get("submission", {}).get("account"), e["metadata"].get("account")):
             streams.add(e["stream"])
-        if e.get("stream") in streams:
+        if e["stream"] in streams:
             try:
                 account.take(e["type"], data)
             except Refused as why:
@@ -126,7 +148,7 @@ def main(arguments=None):
     except Refused as why:
         print("not verified:", why)
         return 1
-    except (LookupError, ValueError, TypeError, AttributeError, struct.error) as damage:
+    except (LookupError, ValueError, TypeError, AttributeError, RecursionError, struct.error) as damage:
         print("not verified: the export is damaged, or of another format:", ascii(damage))
         return 1
     print("verified: all events of the account", *(f"  {name}: {verified[name]}" for name in sorted(verified)), sep="\n")

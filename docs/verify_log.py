@@ -34,10 +34,11 @@ def proves(data, at, seed, position):
 folder = pathlib.Path(sys.argv[1])
 kept = {}  # position and link of the chain, by the file of a checkpoint
 for file in sys.argv[2:]:
-    found = re.findall("^chain ([0-9a-f-]{36}) ([1-9][0-9]{0,15}) ([0-9a-f]{64})$", pathlib.Path(file).read_text().split("\n\n")[0], re.M)
-    if len(found) != 1:
-        sys.exit(f"{file}: it commits to no event log")
-    kept[file] = found[0]
+    body = pathlib.Path(file).read_bytes().decode(errors="replace").rpartition("\n\n")[0]
+    found = [re.fullmatch("chain ([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}) ([1-9][0-9]{0,15}) ([0-9a-f]{64})", line) for line in body.split("\n") if line.startswith("chain ")]
+    if len(found) != 1 or not found[0]:
+        sys.exit(f"{file}: it commits to no event log by one line")
+    kept[file] = found[0].groups()
 head = (folder / "HEAD").read_bytes()
 if len(head) != 64 or sha(b"HEAD file", head[:56])[:8] != head[56:]:
     fail("HEAD", "unknown", 0, "the checksum is wrong")

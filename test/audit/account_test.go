@@ -4,11 +4,14 @@ import (
 	"crypto/ed25519"
 	"crypto/sha256"
 	"encoding/base64"
+	"encoding/hex"
 	"encoding/json"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -67,6 +70,12 @@ func verifyAccount(t *testing.T, l *audittest.Log, account string, arguments []s
 	must(t, err)
 	file := filepath.Join(dir, "log"+exportSuffix)
 	exportTo(t, filepath.Join(dir, "log"), file)
+	return verifyExport(t, file, account, arguments)
+}
+
+// verifyExport runs docs/verify_account.py on an export.
+func verifyExport(t *testing.T, file, account string, arguments []string) string {
+	t.Helper()
 	program := filepath.Join("..", "..", "docs", "verify_account.py")
 	output, err := exec.Command(python.With(t, "cryptography==46.0.3\n"), append([]string{program, file, account}, arguments...)...).CombinedOutput()
 	if verified := strings.HasPrefix(string(output), "verified: "); verified != (err == nil) || !verified && !strings.HasPrefix(string(output), "not verified: ") {
@@ -148,5 +157,64 @@ func TestAnAccountIsVerifiedByOthers(t *testing.T) {
 	other := transparency.VerifierKey("witness.example/2", ed25519.NewKeyFromSeed(make([]byte, ed25519.SeedSize)).Public().(ed25519.PublicKey))
 	if said := verifyAccount(t, l, audittest.Alice, append(arguments[:len(arguments)-1:len(arguments)-1], other)); !strings.HasPrefix(said, "not verified: ") {
 		t.Errorf("another witness: %s", said)
+	}
+}
+
+// TestAnAccountIsReadFromWhatIsHashed: an export whose lines make the checkpoint's hash chain, and show other events than it commits to, is refused.
+func TestAnAccountIsReadFromWhatIsHashed(t *testing.T) {
+	t.Parallel()
+	l := audittest.True()
+	arguments, dir := accountFiles(t, l), t.TempDir()
+	_, err := write(filepath.Join(dir, "log"), logID, l.Stored(t))
+	must(t, err)
+	exported := filepath.Join(dir, "log"+exportSuffix)
+	exportTo(t, filepath.Join(dir, "log"), exported)
+	content, err := os.ReadFile(exported)
+	must(t, err)
+	parts := regexp.MustCompile(`(?m)^(\{"position".*"type":"invoice.issued",.*),"data":(\{.*\}),"metadata":(\{.*\}),"salt":"([0-9a-f]{32})"(,"last":.*\})$`).FindStringSubmatch(string(content))
+	if parts == nil {
+		t.Fatal("the export has no invoice")
+	}
+	line, before, data, metadata, salt, after := parts[0], parts[1], parts[2], parts[3], parts[4], parts[5]
+	forged := regexp.MustCompile(`"amount_minor":\d+`).ReplaceAllString(data, `"amount_minor":1`)
+	in64 := func(text string) string { return base64.StdEncoding.EncodeToString([]byte(text)) }
+	member := func(name, value string) string { return fmt.Sprintf(`,"%s":%s`, name, value) }
+	shown, salted := member("data", data)+member("metadata", metadata), member("salt", `"`+salt+`"`)
+	stored64 := member("data_base64", `"`+in64(data)+`"`) + member("metadata_base64", `"`+in64(metadata)+`"`)
+	raw, err := hex.DecodeString(salt)
+	must(t, err)
+	lengths := member("data_bytes", strconv.Itoa(len(data))) + member("metadata_bytes", strconv.Itoa(len(metadata)))
+	removed := fmt.Sprintf(`,"removed":true%s,"payload_sha256":"%x"`, lengths, sha256.Sum256([]byte(string(raw)+metadata+data)))
+	invoice := member("type", `"invoice.issued"`)
+	stream := regexp.MustCompile(`,"stream":"([^"]*)"`).FindStringSubmatch(before)
+	const twice, there, gone = "twice", "its payload is said to be removed, and is there", "the export does not hold all of the log"
+	for name, c := range map[string]struct{ line, want string }{
+		"as it is":                         {line, "\n  invoice.issued: "},
+		"in base64":                        {before + stored64 + salted + after, "\n  invoice.issued: "},
+		"type in base64":                   {strings.Replace(line, invoice, member("type_base64", `"`+in64("invoice.issued")+`"`), 1), "\n  invoice.issued: "},
+		"removed, with data":               {before + member("data", forged) + removed + after, there},
+		"removed, with data in base64":     {before + member("data_base64", `"`+in64(forged)+`"`) + removed + after, there},
+		"removed, with metadata":           {before + member("metadata", metadata) + removed + after, there},
+		"removed, with a salt":             {before + removed + salted + after, there},
+		"removed":                          {before + removed + after, gone},
+		"removed: false":                   {before + strings.Replace(removed, "true", "false", 1) + after, gone},
+		"data beside base64":               {before + member("data", forged) + stored64 + salted + after, twice},
+		"data behind base64":               {before + stored64 + member("data", forged) + salted + after, twice},
+		"data twice":                       {before + member("data", forged) + shown + salted + after, twice},
+		"a name that is escaped":           {before + member(`d\u0061ta`, forged) + shown + salted + after, twice},
+		"type beside base64":               {strings.Replace(line, invoice, member("type", `"note"`)+member("type_base64", `"`+in64("invoice.issued")+`"`), 1), twice},
+		"stream beside base64":             {strings.Replace(line, stream[0], member("stream", `"note-1"`)+member("stream_base64", `"`+in64(stream[1])+`"`), 1), twice},
+		"other data in base64":             {before + member("data_base64", `"`+in64(forged)+`"`) + member("metadata", metadata) + salted + after, "not verified: "},
+		"salt twice":                       {before + shown + salted + salted + after, twice},
+		"the payload as salt":              {before + member("salt", fmt.Sprintf(`"%x"`, string(raw)+metadata+data)) + lengths + after, "its salt has not 16 bytes"},
+		"the metadata as data, by lengths": {before + member("data_base64", `"`+in64(metadata+data)+`"`) + lengths + salted + after, "not verified: "},
+	} {
+		t.Run(name, func(t *testing.T) {
+			file := filepath.Join(t.TempDir(), "log"+exportSuffix)
+			must(t, os.WriteFile(file, []byte(strings.Replace(string(content), line, c.line, 1)), 0o600))
+			if said := verifyExport(t, file, audittest.Bob, arguments); !strings.Contains(said, c.want) {
+				t.Errorf("it says %s, want %s", said, c.want)
+			}
+		})
 	}
 }

@@ -49,7 +49,16 @@ func TestScriptVerifiesTheFiles(t *testing.T) {
 		strings.Replace(line, report.Chain[:8], "00000000", 1):          "position 14: this event or one before it is not that of",
 		strings.Replace(line, " 14 ", " 15 ", 1):                        "the log ends at 14",
 		strings.Replace(line, report.LogID.String()[:8], "00000000", 1): "it is of the log 00000000",
-		"": "it commits to no event log",
+		"":           "it commits to no event log",
+		"x\r" + line: "it commits to no event log",
+		"x\r" + line + strings.Replace(line, report.Chain[:8], "00000000", 1): "position 14: this event or one before it is not that of",
+		"\n" + strings.Replace(line, report.Chain[:8], "00000000", 1):         "position 14: this event or one before it is not that of",
+		line + "\n" + line:                       "it commits to no event log",
+		line + line:                              "it commits to no event log",
+		line + "chain \n":                        "it commits to no event log",
+		line[:len(line)-1] + "\r\n":              "it commits to no event log",
+		line[:len(line)-1] + " \n":               "it commits to no event log",
+		strings.Replace(line, " 14 ", " ١٤ ", 1): "it commits to no event log",
 	} {
 		if said, err := runOn(other); err == nil || !strings.Contains(said, want) {
 			t.Errorf("%q: %v: %s, want %s", other, err, said, want)
