@@ -44,7 +44,7 @@ func TestLargeAndSmallCircuits(t *testing.T) {
 	t.Parallel()
 	sweep.Only(t, "it takes 1.3 GiB of memory and all processors")
 	data := DataFolder(t)
-	server := Start(t, data, "--config", widePlan(t, data), "--job-slots", "2")
+	server := Start(t, data, "--config", widePlan(t, data), "--job-slots", "3") // the last one is for jobs with a short budget
 	before := peakMemoryMiB(t, server)
 	first, second := server.NewAccount("first@example.com"), server.NewAccount("second@example.com")
 	running := first.submit(t, rotations(26, 9000)).JobID
