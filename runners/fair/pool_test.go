@@ -143,6 +143,7 @@ func TestWorkAfterWorkAtOnePlace(t *testing.T) {
 		place.Attach(first)
 		time.Sleep(2 * fair.Short)
 		small := acquired("small", time.Hour)
+		synctest.Wait()
 		first.want(t, "paused") // it was done by then: its process is gone
 		place.Attach(second)
 		second.want(t, "paused")
@@ -152,6 +153,7 @@ func TestWorkAfterWorkAtOnePlace(t *testing.T) {
 		late := acquired("late", time.Hour)
 		late.Attach(&work{})
 		time.Sleep(time.Minute)
+		synctest.Wait()
 		second.want(t, "paused", "continued", "paused", "continued")
 		late.Release()
 		place.Attach(third)
