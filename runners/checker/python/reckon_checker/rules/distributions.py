@@ -277,18 +277,20 @@ def claims(task: dict[str, Any]) -> dict[str, Any]:
 
 def claims_of(task: dict[str, Any]) -> dict[str, Any]:
     what, args, answer = str(task["what"]), list(task["args"]), task["answer"]
+    symbols = free_symbols(("List", *args))
     if any(reals(part) for part in (*args, answer)):
         raise Refused("decimals")
     if what in ("Probability", "Expectation"):
         x, named = distributed(args[1])
         known = read(named)
+        symbols -= {x}
         left = of_event(known, args[0], x) if what == "Probability" else expectation(known, args[0], x)
         claim = (left, answer)
     else:
         known = read(args[0])
         claim = of_quantile(known, args[1:] or [HALF], answer) if what in QUANTILES else (ASKED[what](known, *args[1:]), answer)
     conditions = [condition for condition in known.conditions if free_symbols(condition)]
-    conditions += [("Element", name, "Reals") for name in sorted(free_symbols(("List", *args)))]  # parameters and places of distributions are real
+    conditions += [("Element", name, "Reals") for name in sorted(symbols)]  # parameters and places of distributions are real
     return {"kind": "identities", "claims": [list(claim)], "assumptions": [*conditions, *(task.get("assumptions") or [])]}
 
 
