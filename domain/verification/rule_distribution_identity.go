@@ -28,7 +28,7 @@ func distributionIdentity() Rule {
 		Declaration: Declaration{
 			Slug:  distributionSlug,
 			Heads: distributionHeads,
-			Shows: "The answer equals what the definition of the distribution gives, for all values of its parameters: its density or probability at a place, its distribution function, the moments and what is made of them, " +
+			Shows: "The answer equals what the definition of the distribution gives, for all real values of its parameters and places: its density or probability at a place, its distribution function, the moments and what is made of them, " +
 				"the probability of a comparison with numbers, the expectation of a polynomial; a quantile put into the distribution function gives its order. Known are the normal, uniform, exponential, gamma, chi-square, beta, Cauchy, Student's t, " +
 				"Weibull, log-normal, Bernoulli, binomial, Poisson, geometric, negative binomial, discrete uniform and hypergeometric distribution, by the NIST/SEMATECH Handbook of Statistical Methods.",
 			Silent: "Decimals, parameters that are no numbers of the kind that the distribution has, densities at the ends of a distribution, places given by a symbol but where the density has one formula everywhere, and quantiles of discrete distributions.",
