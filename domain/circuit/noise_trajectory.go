@@ -2,7 +2,6 @@ package circuit
 
 import (
 	"context"
-	"fmt"
 	"math"
 	"math/bits"
 	"slices"
@@ -57,16 +56,7 @@ func (sim *simulation[F]) applyOutcome(ctx context.Context, s state[F], position
 // countMisread counts the shots of one basis state, each with readout errors of its own.
 func (sim *simulation[F]) countMisread(b *branch[F], index, times int) {
 	positions := sim.layouts[b.segment]
-	for range times {
-		for _, out := range sim.program.outputs {
-			value := index >> positions[out.wire] & 1
-			if out.readout != nil && sim.rng.float64() < out.readout[value][1-value] {
-				value = 1 - value
-			}
-			sim.write(b, out.slot, byte(value))
-		}
-		sim.counts[string(b.key[:len(sim.program.key.template)])]++
-	}
+	sim.countReadings(sim.program.key, sim.program.outputs, b.key, times, func(wire int) byte { return byte(index >> positions[wire] & 1) })
 }
 
 // addMisread adds the probabilities of a branch's keys, readout errors included.
@@ -81,24 +71,7 @@ func (sim *simulation[F]) addMisread(b *branch[F]) {
 		a, c := float64(re), float64(b.state.im[i])
 		chances[at] += float64(a*a) + float64(c*c)
 	}
-	for place, out := range outputs {
-		if out.readout != nil {
-			misread(chances, place, *out.readout)
-		}
-	}
-	for value, p := range chances {
-		if p == 0 {
-			continue
-		}
-		for place, out := range outputs {
-			sim.write(b, out.slot, byte(value>>place&1))
-		}
-		sim.probabilities[string(b.key[:len(sim.program.key.template)])] += float64(b.weight * p)
-		if len(sim.probabilities) > maxProbabilities {
-			sim.listed, sim.probabilities, sim.omitted = false, nil, fmt.Sprintf("more than %d keys are possible", maxProbabilities)
-			return
-		}
-	}
+	sim.addReadings(sim.program.key, outputs, b.key, b.weight, chances)
 }
 
 // maxChannelDim is the most rows of a matrix that acts on the state of a channel's qubits, doubled for density matrices.

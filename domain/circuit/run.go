@@ -7,7 +7,6 @@ import (
 	"io"
 	"math/bits"
 	"runtime"
-	"slices"
 	"strconv"
 	"strings"
 	"unsafe"
@@ -298,8 +297,7 @@ func runStatevector[F float](ctx context.Context, c Circuit, how engineSetup[F],
 	}
 	geo := how.geometry
 	sim := simulation[F]{
-		program: p, machine: newMachine(geo, how.threads, how.kernels, report), rng: rng,
-		counts: make(map[string]int), memory: how.memory,
+		program: p, machine: newMachine(geo, how.threads, how.kernels, report), histories: newHistories(c, p.outputs, rng, result.Seed), memory: how.memory,
 		copies: int(how.spare / (2 * int64(unsafe.Sizeof(F(0))) << geo.stateBits)),
 	}
 	var err error
@@ -307,24 +305,14 @@ func runStatevector[F float](ctx context.Context, c Circuit, how engineSetup[F],
 		return err
 	}
 	report.total.Store(workBound(p, sim.plans, c.shots))
-	sim.tally = newTally(c.observables, c.shots, result.Seed)
-	sim.histories = 1
 	noisy := c.hasChannels()
-	sim.misread = slices.ContainsFunc(p.outputs, func(out output) bool { return out.readout != nil })
-	switch {
-	case noisy:
+	if noisy {
 		sim.omitted = "noise is simulated by trajectories, one per shot, which give no exact values"
 		sim.unfollowed = sim.omitted
 		result.Trajectories = c.shots
-	case c.qubits > MaxProbabilityQubits:
-		sim.omitted = fmt.Sprintf("exact probabilities are listed up to %d qubits", MaxProbabilityQubits)
-	case sim.misread && len(p.outputs) > c.mostMisread(p):
-		sim.omitted = fmt.Sprintf("exact probabilities with readout errors are listed up to %d bits", c.mostMisread(p))
-	default:
-		sim.listed, sim.probabilities = true, make(map[string]float64)
+	} else {
+		sim.followAll(c, len(p.outputs), c.mostMisread(p))
 	}
-	sim.marginals, sim.sums = c.marginals, newMarginalSums(c.marginals)
-	sim.exact = !noisy && (sim.listed || len(c.observables)+len(c.marginals) > 0)
 	planes, err := newPlanes[F](how.memory, geo.stateBits)
 	if err != nil {
 		return err
@@ -335,21 +323,7 @@ func runStatevector[F float](ctx context.Context, c Circuit, how engineSetup[F],
 	if err := sim.walk(ctx, start); err != nil {
 		return err
 	}
-	result.Counts = sim.counts
-	result.Probabilities = withoutDust(sim.probabilities)
-	if result.Probabilities == nil {
-		result.Omit("probabilities", sim.omitted)
-	}
-	if len(c.observables) > 0 {
-		if result.Expectations = sim.tally.expectations(sim.exact); !sim.exact {
-			result.Omit("expectations.value", sim.unfollowed)
-		}
-	}
-	if len(c.marginals) > 0 {
-		if result.Marginals = sim.sums.result(c.marginals, sim.exact); !sim.exact {
-			result.Omit("marginals.probabilities", sim.unfollowed)
-		}
-	}
+	sim.into(c, result)
 	switch {
 	case !c.statevector:
 	case c.qubits > MaxStatevectorQubits:

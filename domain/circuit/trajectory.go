@@ -1,10 +1,8 @@
 package circuit
 
 import (
-	"bytes"
 	"cmp"
 	"context"
-	"fmt"
 	"math"
 	"math/bits"
 	"slices"
@@ -57,22 +55,10 @@ type simulation[F float] struct {
 	machine *machine[F]
 	plans   []plan[F]
 	layouts []layout // after each segment
-	rng     *random
-
-	exact         bool   // every history is followed, for probabilities, expectation values or marginals
-	listed        bool   // probabilities are wanted
-	tally         *tally // of expectation values
-	marginals     [][]int
-	sums          marginalSums
-	histories     int    // that are followed or have ended, while exact
-	unfollowed    string // why not
-	omitted       string // why there are no probabilities
-	counts        map[string]int
-	probabilities map[string]float64
-	spare         []state[F] // states of finished branches
-	copies        int        // states that may still be allocated for waiting branches
-	memory        *arena
-	misread       bool // a measurement at the end may be
+	histories
+	spare  []state[F] // states of finished branches
+	copies int        // states that may still be allocated for waiting branches
+	memory *arena
 }
 
 // walk runs every branch. Of two branches the one with fewer shots (then less weight) goes first, so the number that
@@ -97,10 +83,10 @@ func (sim *simulation[F]) walk(ctx context.Context, start branch[F]) error {
 			return err
 		}
 		switch {
-		case e == nil && b.shots > 0:
-			return refuse(CodeRounds, "a while loop did not end within its %d rounds", sim.program.segments[b.segment].event.rounds)
 		case e == nil:
-			sim.giveUpExact("a history that no shot took runs a while loop past its last round")
+			if err := sim.lapsed(b.shots, sim.program.segments[b.segment].event); err != nil {
+				return err
+			}
 			sim.release(b.state)
 		case e.kind == eventEnd:
 			if err := sim.finish(ctx, b); err != nil {
@@ -125,41 +111,18 @@ func (sim *simulation[F]) advance(ctx context.Context, b *branch[F]) (*event, er
 			return nil, err
 		}
 		e := &sim.program.segments[b.segment].event
-		switch e.kind {
-		case eventEnd, eventMeasure, eventReset, eventChannel:
+		if !e.isControl() {
 			return e, nil
-		case eventAssign:
-			value := sim.evaluate(b, e)
-			for i, slot := range e.slots {
-				sim.write(b, slot, byte(value>>i&1))
-			}
-			b.segment = e.next
-		case eventIf:
-			b.segment = e.other
-			if sim.evaluate(b, e) != 0 {
-				b.segment = e.next
-			}
-		case eventLoop:
-			if sim.evaluate(b, e) == 0 {
-				b.rounds[e.loop], b.segment = 0, e.other
-				continue
-			}
-			if b.rounds[e.loop] == e.rounds {
-				return nil, nil
-			}
-			b.rounds[e.loop]++
-			b.segment = e.next
-		case eventJump:
-			b.segment = e.next
 		}
+		next, ok := sim.program.key.follow(e, b.key, b.rounds)
+		if !ok {
+			return nil, nil
+		}
+		b.segment = next
 		if ctx.Err() != nil {
 			return nil, ctx.Err()
 		}
 	}
-}
-
-func (sim *simulation[F]) evaluate(b *branch[F], e *event) uint64 {
-	return sim.program.key.evaluate(e.condition, b.key)
 }
 
 func (sim *simulation[F]) write(b *branch[F], slot int, value byte) {
@@ -183,14 +146,6 @@ func (k keyLayout) write(key []byte, slot int, value byte) {
 	}
 }
 
-// giveUpExact stops following histories for their probability alone.
-func (sim *simulation[F]) giveUpExact(reason string) {
-	sim.exact, sim.unfollowed = false, reason
-	if sim.listed {
-		sim.listed, sim.probabilities, sim.omitted = false, nil, reason
-	}
-}
-
 // split divides a branch by the outcomes of an event. The last of the returned branches has to run first.
 func (sim *simulation[F]) split(ctx context.Context, b branch[F], e event) ([]branch[F], error) {
 	weights, err := sim.weights(ctx, b.state, b.segment, e)
@@ -198,19 +153,7 @@ func (sim *simulation[F]) split(ctx context.Context, b branch[F], e event) ([]br
 		return nil, err
 	}
 	probability := e.probabilities(weights)
-	shots := splitShots(sim.rng, b.shots, probability)
-	var values []int
-	for value := range e.outcomes() {
-		if shots[value] > 0 || sim.exact && b.weight*probability[value] > negligible {
-			values = append(values, value)
-		}
-	}
-	if most := max(1, exactAmplitudes/len(b.state.re)); sim.exact && len(values) > 1 {
-		if sim.histories += len(values) - 1; sim.histories > most {
-			sim.giveUpExact(fmt.Sprintf("the outcomes split into more than %d histories, too many to follow exactly", most))
-			values = slices.DeleteFunc(values, func(value int) bool { return shots[value] == 0 })
-		}
-	}
+	shots, values := sim.divide(b.shots, b.weight, e, probability, len(b.state.re))
 	var next []branch[F]
 	for _, value := range values {
 		successor := b
@@ -361,8 +304,7 @@ func (sim *simulation[F]) replay(ctx context.Context, b branch[F]) (state[F], er
 
 // start is the branch before anything has run.
 func (sim *simulation[F]) start(s state[F]) branch[F] {
-	key := append(slices.Clone(sim.program.key.template), bytes.Repeat([]byte{'0'}, sim.program.key.hidden)...)
-	return branch[F]{weight: 1, key: key, rounds: make([]int, sim.program.loops), state: s}
+	return branch[F]{weight: 1, key: sim.program.key.begin(), rounds: make([]int, sim.program.loops), state: s}
 }
 
 // copyState returns an empty state when there is no memory for a copy.
@@ -422,9 +364,7 @@ func (sim *simulation[F]) finish(ctx context.Context, b branch[F]) error {
 		for i, re := range b.state.re {
 			a, c := float64(re), float64(b.state.im[i])
 			if p := float64(a*a) + float64(c*c); p > 0 {
-				sim.probabilities[string(name(i))] += float64(b.weight * p)
-				if len(sim.probabilities) > maxProbabilities {
-					sim.listed, sim.probabilities, sim.omitted = false, nil, fmt.Sprintf("more than %d keys are possible", maxProbabilities)
+				if sim.addProbability(string(name(i)), float64(b.weight*p)); !sim.listed {
 					break
 				}
 			}

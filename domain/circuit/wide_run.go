@@ -56,19 +56,9 @@ func (r *room) give(bytes int64) { r.used -= bytes }
 // share their outcomes. States that wait are kept, never computed again.
 type wideSimulation struct {
 	program  wideProgram
-	rng      *random
 	progress *progress
-
-	exact, listed       bool
-	histories           int
-	unfollowed, omitted string
-	tally               *tally
-	marginals           [][]int
-	sums                marginalSums
-	counts              map[string]int
-	probabilities       map[string]float64
-	misread             bool
-	finished            func(wideState) // looks at each state at the end
+	histories
+	finished func(wideState) // looks at each state at the end
 }
 
 // wideBranch is one history of outcomes on its way through the code.
@@ -83,21 +73,9 @@ type wideBranch struct {
 // runWide runs the circuit on the state, which is |0…0⟩, and fills in the result.
 func runWide(ctx context.Context, c Circuit, state wideState, rng *random, report *progress, result *Result, finished func(wideState)) error {
 	p := lowerWide(c)
-	sim := wideSimulation{
-		program: p, rng: rng, progress: report, counts: make(map[string]int), histories: 1, finished: finished,
-		tally: newTally(c.observables, c.shots, result.Seed), marginals: c.marginals, sums: newMarginalSums(c.marginals),
-	}
+	sim := wideSimulation{program: p, progress: report, histories: newHistories(c, p.outputs, rng, result.Seed), finished: finished}
 	report.total.Store(report.done.Load() + int64(len(p.code)))
-	sim.misread = slices.ContainsFunc(p.outputs, func(out output) bool { return out.readout != nil })
-	switch {
-	case c.qubits > MaxProbabilityQubits:
-		sim.omitted = fmt.Sprintf("exact probabilities are listed up to %d qubits", MaxProbabilityQubits)
-	case sim.misread && len(p.outputs) > maxMisread:
-		sim.omitted = fmt.Sprintf("exact probabilities with readout errors are listed up to %d bits", maxMisread)
-	default:
-		sim.listed, sim.probabilities = true, make(map[string]float64)
-	}
-	sim.exact = sim.listed || len(c.observables)+len(c.marginals) > 0
+	sim.followAll(c, len(p.outputs), maxMisread)
 	if c.statevector {
 		switch {
 		case c.qubits > MaxStatevectorQubits:
@@ -111,24 +89,10 @@ func runWide(ctx context.Context, c Circuit, state wideState, rng *random, repor
 			}
 		}
 	}
-	key := append(slices.Clone(p.key.template), slices.Repeat([]byte{'0'}, p.key.hidden)...)
-	if err := sim.walk(ctx, wideBranch{shots: c.shots, weight: 1, key: key, rounds: make([]int, p.loops), state: state}); err != nil {
+	if err := sim.walk(ctx, wideBranch{shots: c.shots, weight: 1, key: p.key.begin(), rounds: make([]int, p.loops), state: state}); err != nil {
 		return err
 	}
-	result.Counts = sim.counts
-	if result.Probabilities = withoutDust(sim.probabilities); result.Probabilities == nil {
-		result.Omit("probabilities", sim.omitted)
-	}
-	if len(c.observables) > 0 {
-		if result.Expectations = sim.tally.expectations(sim.exact); !sim.exact {
-			result.Omit("expectations.value", sim.unfollowed)
-		}
-	}
-	if len(c.marginals) > 0 {
-		if result.Marginals = sim.sums.result(c.marginals, sim.exact); !sim.exact {
-			result.Omit("marginals.probabilities", sim.unfollowed)
-		}
-	}
+	sim.into(c, result)
 	return nil
 }
 
@@ -164,10 +128,10 @@ func (sim *wideSimulation) walk(ctx context.Context, start wideBranch) error {
 			return err
 		}
 		switch {
-		case e == nil && b.shots > 0:
-			return refuse(CodeRounds, "a while loop did not end within its %d rounds", sim.program.code[b.at].event.rounds)
 		case e == nil:
-			sim.giveUpExact("a history that no shot took runs a while loop past its last round")
+			if err := sim.lapsed(b.shots, sim.program.code[b.at].event); err != nil {
+				return err
+			}
 			b.state.release()
 		case e.kind == eventEnd:
 			if err := sim.finish(ctx, b); err != nil {
@@ -201,50 +165,19 @@ func (sim *wideSimulation) advance(ctx context.Context, b *wideBranch) (*event, 
 			continue
 		}
 		e := &step.event
-		switch e.kind {
-		case eventEnd, eventMeasure, eventReset:
+		if !e.isControl() {
 			return e, nil
-		case eventAssign:
-			value := sim.evaluate(b, e)
-			for i, slot := range e.slots {
-				sim.write(b, slot, byte(value>>i&1))
-			}
-			b.at = e.next
-		case eventIf:
-			b.at = e.other
-			if sim.evaluate(b, e) != 0 {
-				b.at = e.next
-			}
-		case eventLoop:
-			if sim.evaluate(b, e) == 0 {
-				b.rounds[e.loop], b.at = 0, e.other
-				continue
-			}
-			if b.rounds[e.loop] == e.rounds {
-				return nil, nil
-			}
-			b.rounds[e.loop]++
-			b.at = e.next
-		case eventJump:
-			b.at = e.next
 		}
+		next, ok := sim.program.key.follow(e, b.key, b.rounds)
+		if !ok {
+			return nil, nil
+		}
+		b.at = next
 	}
-}
-
-func (sim *wideSimulation) evaluate(b *wideBranch, e *event) uint64 {
-	return sim.program.key.evaluate(e.condition, b.key)
 }
 
 func (sim *wideSimulation) write(b *wideBranch, slot int, value byte) {
 	sim.program.key.write(b.key, slot, value)
-}
-
-// giveUpExact stops following histories for their probability alone.
-func (sim *wideSimulation) giveUpExact(reason string) {
-	sim.exact, sim.unfollowed = false, reason
-	if sim.listed {
-		sim.listed, sim.probabilities, sim.omitted = false, nil, reason
-	}
 }
 
 // split divides a branch by the outcomes of a measurement or reset. The last of the returned branches has to run first.
@@ -252,19 +185,7 @@ func (sim *wideSimulation) split(ctx context.Context, b wideBranch, e event) ([]
 	var weights [maxOutcomes]float64
 	weights[0], weights[1] = b.state.weights(e.wire)
 	probability := e.probabilities(weights)
-	shots := splitShots(sim.rng, b.shots, probability)
-	var values []int
-	for value := range e.outcomes() {
-		if shots[value] > 0 || sim.exact && b.weight*probability[value] > negligible {
-			values = append(values, value)
-		}
-	}
-	if most := max(1, exactAmplitudes/max(1, b.state.size())); sim.exact && len(values) > 1 {
-		if sim.histories += len(values) - 1; sim.histories > most {
-			sim.giveUpExact(fmt.Sprintf("the outcomes split into more than %d histories, too many to follow exactly", most))
-			values = slices.DeleteFunc(values, func(value int) bool { return shots[value] == 0 })
-		}
-	}
+	shots, values := sim.divide(b.shots, b.weight, e, probability, max(1, b.state.size()))
 	if len(values) == 0 {
 		b.state.release()
 	}
@@ -302,12 +223,10 @@ func (sim *wideSimulation) finish(ctx context.Context, b wideBranch) error {
 	}
 	if b.shots > 0 {
 		err := b.state.sample(ctx, b.shots, sim.rng, func(bit func(wire int) byte, times int) {
-			if !sim.misread {
+			if sim.misread {
+				sim.countReadings(sim.program.key, sim.program.outputs, b.key, times, bit)
+			} else {
 				sim.counts[name(bit)] += times
-				return
-			}
-			for range times {
-				sim.counts[name(sim.misreading(bit))]++
 			}
 		})
 		if err != nil {
@@ -320,21 +239,6 @@ func (sim *wideSimulation) finish(ctx context.Context, b wideBranch) error {
 	sim.finished(b.state)
 	b.state.release()
 	return nil
-}
-
-// misreading draws a readout error for every measurement at the end. Two measurements of a wire may be read differently, so the bits
-// are asked for in the order of the outputs.
-func (sim *wideSimulation) misreading(bit func(wire int) byte) func(wire int) byte {
-	at := 0
-	return func(wire int) byte {
-		value := bit(wire)
-		readout := sim.program.outputs[at].readout
-		at++
-		if readout != nil && sim.rng.float64() < readout[value][1-value] {
-			value = 1 - value
-		}
-		return value
-	}
 }
 
 func (sim *wideSimulation) observe(ctx context.Context, b wideBranch) error {
@@ -400,18 +304,14 @@ func (sim *wideSimulation) addProbabilities(ctx context.Context, b wideBranch, n
 	if err != nil {
 		return err
 	}
-	add := func(p float64, bit func(wire int) byte) {
-		if p == 0 || !sim.listed {
-			return
-		}
-		sim.probabilities[name(bit)] += float64(b.weight * p)
-		if len(sim.probabilities) > maxProbabilities {
-			sim.listed, sim.probabilities, sim.omitted = false, nil, fmt.Sprintf("more than %d keys are possible", maxProbabilities)
-		}
-	}
 	if !sim.misread {
 		for value, p := range distribution {
-			add(p, func(wire int) byte { return byte(value >> place[wire] & 1) })
+			if p == 0 {
+				continue
+			}
+			if sim.addProbability(name(func(wire int) byte { return byte(value >> place[wire] & 1) }), float64(b.weight*p)); !sim.listed {
+				break
+			}
 		}
 		return nil
 	}
@@ -423,18 +323,7 @@ func (sim *wideSimulation) addProbabilities(ctx context.Context, b wideBranch, n
 		}
 		chances[at] += p
 	}
-	for i, out := range outputs {
-		if out.readout != nil {
-			misread(chances, i, *out.readout)
-		}
-	}
-	for value, p := range chances {
-		at := 0
-		add(p, func(int) byte { // asked for in the order of the outputs
-			at++
-			return byte(value >> (at - 1) & 1)
-		})
-	}
+	sim.addReadings(sim.program.key, outputs, b.key, b.weight, chances)
 	return nil
 }
 
