@@ -203,17 +203,23 @@ func TestEveryCauseIsConsidered(t *testing.T) {
 	}
 }
 
-// toldTable is what TestWhatCallersAreTold has measured; states of a part in which the answers are the same share a row.
-func toldTable(t *testing.T) string {
+// told is toldFile: what each request is answered, by "part, state".
+func told(t *testing.T) (answers map[string]map[string]string) {
 	t.Helper()
 	content, err := os.ReadFile(toldFile)
 	if err != nil {
 		t.Fatal(err)
 	}
-	var told map[string]map[string]string
-	if err := json.Unmarshal(content, &told); err != nil {
+	if err := json.Unmarshal(content, &answers); err != nil {
 		t.Fatal(err)
 	}
+	return answers
+}
+
+// toldTable is what TestWhatCallersAreTold has measured; states of a part in which the answers are the same share a row.
+func toldTable(t *testing.T) string {
+	t.Helper()
+	told := told(t)
 	rows, states := map[string]string{}, map[string][]string{}
 	for _, name := range slices.Sorted(maps.Keys(told)) {
 		part, state, _ := strings.Cut(name, ", ")

@@ -1,7 +1,6 @@
 package test
 
 import (
-	"encoding/json"
 	"go/ast"
 	"go/token"
 	"maps"
@@ -84,16 +83,8 @@ func TestCallersAreToldWhatTheCodeAnswers(t *testing.T) {
 // measuredAnswers are the refusals of toldFile, by "part, state".
 func measuredAnswers(t *testing.T) map[string][]string {
 	t.Helper()
-	content, err := os.ReadFile(toldFile)
-	if err != nil {
-		t.Fatal(err)
-	}
-	var told map[string]map[string]string
-	if err := json.Unmarshal(content, &told); err != nil {
-		t.Fatal(err)
-	}
 	measured := map[string][]string{}
-	for failure, answers := range told {
+	for failure, answers := range told(t) {
 		var words []string
 		for request, answer := range answers {
 			if request != "`GET /readyz`" {

@@ -116,20 +116,12 @@ func (c Circuit) statevectorCost(cost Cost, distinct int64, shown int, gates int
 	}
 	noisy := c.hasChannels()
 	if c.qubits <= MaxProbabilityQubits && !noisy {
-		listed := int64(min(1<<min(shown, 62), maxProbabilities))
-		kept += listed * (key + key/8 + 16 + entryBytes)
-		cost.ResultBytes += listed * (key + 32)
+		kept += c.listedBytes(&cost, shown, key)
 		if c.misreads() {
 			heap += 8 << min(len(p.outputs), maxMisread)
 		}
 	}
-	if c.statevector && c.qubits <= MaxStatevectorQubits {
-		kept += 16 << c.qubits
-		cost.ResultBytes += 64 << c.qubits
-	}
-	marginalHeap, marginalText := c.marginalBytes()
-	kept += marginalHeap
-	cost.ResultBytes += marginalText
+	kept += c.statedBytes(&cost)
 	kept += 4096 + int64(len(c.observables))*64
 	heap += kept
 	cost.keptBytes = kept
@@ -240,6 +232,24 @@ func (c Circuit) stabilizerCost(cost Cost, distinct, key, gates int64) Cost {
 	return cost
 }
 
+// listedBytes is what probabilities of keys of so many shown bits, and key bytes each, take on the heap; it adds what they take in the result.
+func (c Circuit) listedBytes(cost *Cost, shown int, key int64) int64 {
+	listed := int64(min(1<<min(shown, 62), maxProbabilities))
+	cost.ResultBytes += listed * (key + 32)
+	return listed * (key + key/8 + 16 + entryBytes)
+}
+
+// statedBytes is what amplitudes and marginals take on the heap; it adds what they take in the result.
+func (c Circuit) statedBytes(cost *Cost) int64 {
+	kept, text := c.marginalBytes()
+	if c.statevector && c.qubits <= MaxStatevectorQubits {
+		kept += 16 << c.qubits
+		text += 64 << c.qubits
+	}
+	cost.ResultBytes += text
+	return kept
+}
+
 // wideCost bounds what a method for any width takes, given the room of its states.
 func (c Circuit) wideCost(cost Cost, distinct int64, shown int, gates, states int64) Cost {
 	p := lowerWide(c)
@@ -257,21 +267,14 @@ func (c Circuit) wideCost(cost Cost, distinct int64, shown int, gates, states in
 	heap += int64(c.shots) * 8 // uniform numbers
 	kept := cost.keptBytes + distinct*(key+key/8+16+entryBytes)
 	if c.qubits <= MaxProbabilityQubits {
-		listed := int64(min(1<<min(shown, 62), maxProbabilities))
-		kept += listed * (key + key/8 + 16 + entryBytes)
-		cost.ResultBytes += listed * (key + 32)
+		kept += c.listedBytes(&cost, shown, key)
 		heap += 8 << MaxProbabilityQubits
 		if c.misreads() {
 			heap += 8 << min(len(p.outputs), maxMisread)
 		}
 	}
-	if c.statevector && c.qubits <= MaxStatevectorQubits {
-		kept += 16 << c.qubits
-		cost.ResultBytes += 64 << c.qubits
-	}
-	marginalHeap, marginalText := c.marginalBytes()
-	kept += marginalHeap + 4096 + int64(len(c.observables))*64
-	cost.ResultBytes += marginalText + int64(len(c.observables))*128
+	kept += c.statedBytes(&cost) + 4096 + int64(len(c.observables))*64
+	cost.ResultBytes += int64(len(c.observables)) * 128
 	heap += kept + c.pauliTerms()*c.termBytes()
 	cost.keptBytes = kept
 	if events > 0 {

@@ -74,7 +74,12 @@ def check(task: dict[str, Any], seed: int) -> Residual:
 
 def symbols_of(node: Tree) -> set[str]:
     """Symbols of a statement, those that quantifiers bind among them."""
-    return free_symbols(node) | {name for part in walk(node) if is_call(part, *QUANTIFIERS) for name in bound(arguments(part)[0])}
+    return free_symbols(node) | quantified(node)
+
+
+def quantified(node: Tree) -> set[str]:
+    """Names that quantifiers bind anywhere in a statement."""
+    return {name for part in walk(node) if is_call(part, *QUANTIFIERS) for name in bound(arguments(part)[0])}
 
 
 def in_orders(node: Tree) -> set[str]:
@@ -86,7 +91,7 @@ def proved(left: Tree, right: Tree, names: list[str]) -> bool:
     """Whether a statement that has the truth value of the answer where it was looked at has it everywhere."""
     if not names:
         return True
-    inner = sorted({name for part in walk(left) if is_call(part, *QUANTIFIERS) for name in bound(arguments(part)[0])})
+    inner = sorted(quantified(left))
     if len(names) != 1 or names[0] in inner or not (is_polynomial(left) and is_polynomial(right)):
         return False
     (name,) = names
@@ -287,8 +292,7 @@ def projection(left: Tree, right: Tree, name: str) -> list[fmpq_poly]:
     for p in found:
         if p.is_zero() or any(int(d) for i, d in enumerate(p.degrees()) if i != index) or not int(p.degrees()[index]):
             continue
-        terms = {int(m[index]): c for m, c in p.to_dict().items()}
-        dense = fmpq_poly([terms.get(i, 0) for i in range(max(terms) + 1)])
+        dense = open_cells.univariate(p, index)
         result.append(dense // dense.gcd(dense.derivative()))
     return result
 
