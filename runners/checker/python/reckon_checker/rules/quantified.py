@@ -74,10 +74,10 @@ def check(task: dict[str, Any], seed: int) -> Residual:
 
 def symbols_of(node: Tree) -> set[str]:
     """Symbols of a statement, those that quantifiers bind among them."""
-    return free_symbols(node) | quantified(node)
+    return free_symbols(node) | names_bound(node)
 
 
-def quantified(node: Tree) -> set[str]:
+def names_bound(node: Tree) -> set[str]:
     """Names that quantifiers bind anywhere in a statement."""
     return {name for part in walk(node) if is_call(part, *QUANTIFIERS) for name in bound(arguments(part)[0])}
 
@@ -91,7 +91,7 @@ def proved(left: Tree, right: Tree, names: list[str]) -> bool:
     """Whether a statement that has the truth value of the answer where it was looked at has it everywhere."""
     if not names:
         return True
-    inner = sorted(quantified(left))
+    inner = sorted(names_bound(left))
     if len(names) != 1 or names[0] in inner or not (is_polynomial(left) and is_polynomial(right)):
         return False
     (name,) = names
