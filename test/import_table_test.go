@@ -4,7 +4,6 @@ import (
 	"flag"
 	"fmt"
 	"maps"
-	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -55,23 +54,5 @@ func importTable() string {
 // TestImportTable keeps the table in docs/architecture.md equal to the rules that TestImports enforces.
 func TestImportTable(t *testing.T) {
 	t.Parallel()
-	page, err := os.ReadFile(housePage)
-	if err != nil {
-		t.Fatal(err)
-	}
-	before, rest, found := strings.Cut(string(page), importsOpen)
-	_, after, closed := strings.Cut(rest, importsEnd)
-	if !found || !closed {
-		t.Fatalf("%s has no place for the import table", housePage)
-	}
-	want := before + importsOpen + importTable() + importsEnd + after
-	if want == string(page) {
-		return
-	}
-	if !*update {
-		t.Fatalf("the import table of %s is not that of the rules: make generate", housePage)
-	}
-	if err := os.WriteFile(housePage, []byte(want), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	keepEqual(t, housePage, importsOpen, importTable(), importsEnd)
 }

@@ -6,7 +6,7 @@ import (
 	"go/printer"
 	"go/token"
 	"maps"
-	"os"
+	"reckon/test/page"
 	"slices"
 	"strconv"
 	"strings"
@@ -139,26 +139,8 @@ func TestSweepsPage(t *testing.T) {
 	keepEqual(t, makefile, soakOpen, found.variables(), soakEnd)
 }
 
-// keepEqual compares the part of a file between two lines, or writes it.
+// keepEqual is page.Keep of what make generate writes.
 func keepEqual(t *testing.T, path, open, want, end string) {
 	t.Helper()
-	content, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	before, rest, found := strings.Cut(string(content), open)
-	_, after, ended := strings.Cut(rest, end)
-	if !found || !ended {
-		t.Fatalf("%s has no place for it", path)
-	}
-	want = before + open + want + end + after
-	if want == string(content) {
-		return
-	}
-	if !*update {
-		t.Fatalf("%s is not what the code says: make generate", path)
-	}
-	if err := os.WriteFile(path, []byte(want), 0o644); err != nil { //nolint:gosec // files of the repository are for everybody
-		t.Fatal(err)
-	}
+	page.Keep(t, path, open, want, end, *update, "make generate")
 }

@@ -4,43 +4,25 @@ import (
 	"flag"
 	"fmt"
 	"maps"
-	"os"
 	"slices"
 	"strings"
 	"testing"
 
 	"reckon/domain"
 	"reckon/domain/audit"
+	"reckon/test/page"
 )
 
 var update = flag.Bool("update", false, "write the table of checks into docs/audit.md")
 
 // TestDocsListTheChecks: the page says of each check what the code says.
 func TestDocsListTheChecks(t *testing.T) {
-	const page, begin, end = "../../docs/audit.md", "| check | proves that |\n|---|---|\n", "<!-- end of checks -->"
-	content, err := os.ReadFile(page)
-	if err != nil {
-		t.Fatal(err)
-	}
+	const auditPage, begin, end = "../../docs/audit.md", "| check | proves that |\n|---|---|\n", "<!-- end of checks -->"
 	var rows strings.Builder
 	for _, check := range audit.Checks() {
 		fmt.Fprintf(&rows, "| %s | %s |\n", check.Name, check.Proves)
 	}
-	before, rest, found := strings.Cut(string(content), begin)
-	_, after, ends := strings.Cut(rest, end)
-	if !found || !ends {
-		t.Fatal("docs/audit.md has no table of checks")
-	}
-	want := before + begin + rows.String() + end + after
-	if *update {
-		if err := os.WriteFile(page, []byte(want), 0o600); err != nil {
-			t.Fatal(err)
-		}
-		return
-	}
-	if want != string(content) {
-		t.Error("docs/audit.md lists other checks: go test ./domain/audit -run TestDocsListTheChecks -update")
-	}
+	page.Keep(t, auditPage, begin, rows.String(), end, *update, "go test ./domain/audit -run TestDocsListTheChecks -update")
 }
 
 // TestEveryKindSaysWhatToDo: no finding is without a severity and a remedy.
@@ -54,11 +36,7 @@ func TestEveryKindSaysWhatToDo(t *testing.T) {
 
 // TestDocsListTheFreeFields: the page lists the fields that no check compares, with the reasons of the code.
 func TestDocsListTheFreeFields(t *testing.T) {
-	const page, begin, end = "../../docs/audit.md", "<!-- free fields: event.Free in domain -->\n", "<!-- end of free fields -->"
-	content, err := os.ReadFile(page)
-	if err != nil {
-		t.Fatal(err)
-	}
+	const auditPage, begin, end = "../../docs/audit.md", "<!-- free fields: event.Free in domain -->\n", "<!-- end of free fields -->"
 	fields := map[string][]string{} // by reason
 	for name, reason := range domain.Catalogue().Free() {
 		fields[reason] = append(fields[reason], "`"+name+"`")
@@ -69,19 +47,5 @@ func TestDocsListTheFreeFields(t *testing.T) {
 		slices.Sort(fields[reason])
 		fmt.Fprintf(&rows, "| %s | %s |\n", strings.Join(fields[reason], ", "), reason)
 	}
-	before, rest, found := strings.Cut(string(content), begin)
-	_, after, ends := strings.Cut(rest, end)
-	if !found || !ends {
-		t.Fatal("docs/audit.md has no table of free fields")
-	}
-	want := before + begin + rows.String() + end + after
-	if *update {
-		if err := os.WriteFile(page, []byte(want), 0o600); err != nil {
-			t.Fatal(err)
-		}
-		return
-	}
-	if want != string(content) {
-		t.Error("docs/audit.md lists other fields: go test ./domain/audit -run TestDocsListTheFreeFields -update")
-	}
+	page.Keep(t, auditPage, begin, rows.String(), end, *update, "go test ./domain/audit -run TestDocsListTheFreeFields -update")
 }

@@ -6,7 +6,6 @@ import (
 	"encoding/hex"
 	"fmt"
 	"maps"
-	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -15,6 +14,7 @@ import (
 	"reckon/domain/audit/audittest"
 	"reckon/domain/event"
 	"reckon/domain/transparency"
+	"reckon/test/page"
 	"reckon/test/sweep"
 )
 
@@ -202,21 +202,6 @@ func TestWhichEvidenceFindsWhat(t *testing.T) {
 	if size != whole {
 		return
 	}
-	content, err := os.ReadFile(evidencePage)
-	if err != nil {
-		t.Fatal(err)
-	}
-	before, rest, found := strings.Cut(string(content), evidenceBegin)
-	_, after, ends := strings.Cut(rest, evidenceEnd)
-	if !found || !ends {
-		t.Fatal("docs/audit.md has no table of evidence")
-	}
-	want := before + evidenceBegin + "| kind of change | changes | no key: the log alone | keys, checkpoint, witness | an anchor | all keys: the log alone | keys, checkpoint, witness | an anchor |\n|---|---|---|---|---|---|---|---|\n" + rows.String() + evidenceEnd + after
-	if *update {
-		if err := os.WriteFile(evidencePage, []byte(want), 0o600); err != nil {
-			t.Fatal(err)
-		}
-	} else if want != string(content) {
-		t.Error("docs/audit.md has another table: go test ./domain/audit -run TestWhichEvidenceFindsWhat -update")
-	}
+	const head = "| kind of change | changes | no key: the log alone | keys, checkpoint, witness | an anchor | all keys: the log alone | keys, checkpoint, witness | an anchor |\n|---|---|---|---|---|---|---|---|\n"
+	page.Keep(t, evidencePage, evidenceBegin, head+rows.String(), evidenceEnd, *update, "go test ./domain/audit -run TestWhichEvidenceFindsWhat -update")
 }

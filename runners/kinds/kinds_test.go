@@ -8,7 +8,6 @@ import (
 	"go/parser"
 	"go/token"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"reflect"
 	"slices"
@@ -20,6 +19,7 @@ import (
 	"reckon/domain/job"
 	"reckon/runners"
 	"reckon/runners/kinds"
+	"reckon/test/page"
 )
 
 //go:generate go test . -run TestDocsListTheKinds -update
@@ -72,16 +72,7 @@ func TestTheAuditorKnowsWhatKindsPublish(t *testing.T) {
 
 // TestDocsListTheKinds compares the table in docs/jobs.md.
 func TestDocsListTheKinds(t *testing.T) {
-	const page, begin, end = "../../docs/jobs.md", "<!-- kinds -->\n", "<!-- end of kinds -->\n"
-	content, err := os.ReadFile(page)
-	if err != nil {
-		t.Fatal(err)
-	}
-	before, rest, found := strings.Cut(string(content), begin)
-	_, after, closed := strings.Cut(rest, end)
-	if !found || !closed {
-		t.Fatalf("%s has no table of kinds", page)
-	}
+	const jobsPage, begin, end = "../../docs/jobs.md", "<!-- kinds -->\n", "<!-- end of kinds -->\n"
 	var table strings.Builder
 	table.WriteString("| kind | what it does | fields | result | publishes |\n|---|---|---|---|---|\n")
 	for _, kind := range runners.Submittable(declared()) {
@@ -95,14 +86,7 @@ func TestDocsListTheKinds(t *testing.T) {
 		}
 		fmt.Fprintf(&table, "| `%s` | %s | %s | %s | %s |\n", kind.Name, kind.Summary, strings.Join(fields, " "), kind.Result, publishes)
 	}
-	want := before + begin + table.String() + end + after
-	if *update {
-		if err := os.WriteFile(page, []byte(want), 0o600); err != nil {
-			t.Fatal(err)
-		}
-	} else if string(content) != want {
-		t.Errorf("the table of kinds in %s is not what is declared; run: go generate ./runners/kinds", page)
-	}
+	page.Keep(t, jobsPage, begin, table.String(), end, *update, "go generate ./runners/kinds")
 }
 
 // alsoNamed are the files that may say a kind's name for another reason. Each is needed.

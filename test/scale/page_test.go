@@ -4,7 +4,7 @@ import (
 	"flag"
 	"fmt"
 	"math"
-	"os"
+	"reckon/test/page"
 	"strconv"
 	"strings"
 	"testing"
@@ -61,25 +61,7 @@ func whole(n int) string {
 // TestPage keeps the table of docs/scale.md what the model says.
 func TestPage(t *testing.T) {
 	t.Parallel()
-	page, err := os.ReadFile(pagePath)
-	if err != nil {
-		t.Fatal(err)
-	}
-	before, rest, found := strings.Cut(string(page), tableOpen)
-	_, after, ended := strings.Cut(rest, tableEnd)
-	if !found || !ended {
-		t.Fatalf("%s has no place for the table", pagePath)
-	}
-	want := before + tableOpen + plans() + tableEnd + after
-	if *update {
-		if err := os.WriteFile(pagePath, []byte(want), 0o644); err != nil {
-			t.Fatal(err)
-		}
-		return
-	}
-	if string(page) != want {
-		t.Errorf("%s is not what the model says: go test ./test/scale -run TestPage -update", pagePath)
-	}
+	page.Keep(t, pagePath, tableOpen, plans(), tableEnd, *update, "go test ./test/scale -run TestPage -update")
 }
 
 // TestMoreNeedsMore: a plan for more accounts has no fewer clusters, and no cluster passes what is planned for.

@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"reckon/domain/lean/internal/leantest"
+	"reckon/test/page"
 	"reckon/test/sweep"
 )
 
@@ -246,24 +247,8 @@ const (
 // compareTable compares the table of the page with the rows, or writes it.
 func compareTable(t *testing.T, rows []string) {
 	t.Helper()
-	page, err := os.ReadFile(faultsPage)
-	if err != nil {
-		t.Fatal(err)
-	}
-	before, rest, ok := strings.Cut(string(page), faultsBegin)
-	_, after, ends := strings.Cut(rest, faultsEnd)
-	if !ok || !ends {
-		t.Fatalf("%s has no table of planted faults", faultsPage)
-	}
 	table := fmt.Sprintf("| planted | environments, of %d | histories, of %d | claims, of %d | mutants, of %d | else by the rule |\n|---|---|---|---|---|---|\n%s\n", faultEnvironments, faultHistories, faultClaims, faultMutants, strings.Join(rows, "\n"))
-	written := before + faultsBegin + table + faultsEnd + after
-	if *update {
-		if err := os.WriteFile(faultsPage, []byte(written), 0o600); err != nil {
-			t.Fatal(err)
-		}
-	} else if written != string(page) {
-		t.Errorf("%s does not say what was found (PLANTED_FAULTS=100 go test -run Planted -update writes it):\n%s", faultsPage, table)
-	}
+	page.Keep(t, faultsPage, faultsBegin, table, faultsEnd, *update, "PLANTED_FAULTS=100 go test -run Planted -update")
 }
 
 // Without a fault the hunters find nothing; with each of them, at least one does, or else an export of a rule. What a fault replaces must be in the kernel: the table would
