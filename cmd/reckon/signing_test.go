@@ -17,6 +17,7 @@ import (
 	"reckon/domain/receipt"
 	"reckon/eventstore/memory"
 	"reckon/internal/keyring"
+	"reckon/test/locked"
 	"reckon/test/wait"
 )
 
@@ -60,7 +61,7 @@ func TestSigningFollowsTheKeys(t *testing.T) {
 		t.Fatal(err)
 	}
 	store := memory.New(domain.Catalogue())
-	var printed lockedBuffer
+	var printed locked.Buffer
 	p := process{logger: slog.New(slog.NewTextHandler(&printed, nil))}
 	p.config.Keys = folder
 	s, err := openSigning(t.Context(), p, store)
@@ -136,22 +137,4 @@ func TestSigningFollowsTheKeys(t *testing.T) {
 	if err := <-ended; err != nil {
 		t.Error(err)
 	}
-}
-
-// lockedBuffer may be written to concurrently.
-type lockedBuffer struct {
-	mu sync.Mutex
-	b  strings.Builder
-}
-
-func (l *lockedBuffer) Write(p []byte) (int, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.b.Write(p)
-}
-
-func (l *lockedBuffer) String() string {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.b.String()
 }

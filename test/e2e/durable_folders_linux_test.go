@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"reckon/test/binary"
+	"reckon/test/locked"
 	"reckon/test/need"
 	"reckon/test/wait"
 )
@@ -41,7 +42,7 @@ func TestNoFolderIsLostWithThePower(t *testing.T) {
 			calls := filepath.Join(t.TempDir(), "calls")
 			command := exec.Command(strace, append([]string{"-f", "-y", "-qq", "-e", "trace=mkdir,mkdirat,fsync", "-o", calls, binary.Reckon(t)}, start(root)...)...)
 			command.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
-			var out, errs lockedBuffer
+			var out, errs locked.Buffer
 			command.Stdout, command.Stderr = &out, &errs
 			if err := command.Start(); err != nil {
 				t.Fatal(err)

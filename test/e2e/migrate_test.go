@@ -16,6 +16,7 @@ import (
 	"testing"
 
 	"reckon/test/binary"
+	"reckon/test/locked"
 	"reckon/test/wait"
 )
 
@@ -28,7 +29,7 @@ func startNode(t *testing.T, environment []string, arguments ...string) (address
 	if err != nil {
 		t.Fatal(err)
 	}
-	var errs lockedBuffer
+	var errs locked.Buffer
 	command.Stderr = &errs
 	if err := command.Start(); err != nil {
 		t.Fatal(err)

@@ -22,6 +22,7 @@ import (
 	"testing"
 	"time"
 
+	"reckon/test/locked"
 	"reckon/test/need"
 	"reckon/test/wait"
 )
@@ -123,7 +124,7 @@ func TestProxies(t *testing.T) {
 			address := need.Address(t)
 			_, port, _ := net.SplitHostPort(address)
 			command := configured(t, folder, port, strings.TrimPrefix(server.URL, "http://"))
-			var said lockedBuffer
+			var said locked.Buffer
 			command.Stdout, command.Stderr = &said, &said
 			if err := command.Start(); err != nil {
 				t.Fatal(err)

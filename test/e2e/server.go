@@ -28,6 +28,7 @@ import (
 	"reckon/runners/portfolio"
 	"reckon/test/binary"
 	"reckon/test/engines"
+	"reckon/test/locked"
 	"reckon/test/wait"
 )
 
@@ -75,25 +76,8 @@ type Server struct {
 	admin   string // where --admin-listen was asked for
 	t       testing.TB
 	process *exec.Cmd
-	output  *lockedBuffer
+	output  *locked.Buffer
 	exited  chan struct{}
-}
-
-type lockedBuffer struct {
-	mu sync.Mutex
-	b  bytes.Buffer
-}
-
-func (l *lockedBuffer) Write(p []byte) (int, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.b.Write(p)
-}
-
-func (l *lockedBuffer) String() string {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.b.String()
 }
 
 // Settings of a process's engines. A second engine takes as much processor time to start as the process itself.
@@ -111,7 +95,7 @@ func Start(t testing.TB, data string, arguments ...string) *Server {
 // StartThrough is Start by way of a program, as env or sh, that becomes the one named by its further arguments.
 func StartThrough(t testing.TB, through []string, data string, arguments ...string) *Server {
 	t.Helper()
-	s := &Server{Data: data, t: t, output: &lockedBuffer{}, exited: make(chan struct{})}
+	s := &Server{Data: data, t: t, output: &locked.Buffer{}, exited: make(chan struct{})}
 	settings := slices.Concat([]string{"--data", data, "--listen", "127.0.0.1:0", "--registrations-per-hour", "1000", "--sign-ins-per-minute", "1000"}, FirstEngine, arguments)
 	arguments = slices.Concat(through, []string{binary.Reckon(t), "serve", "--init"}, settings)
 	s.process = exec.Command(arguments[0], arguments[1:]...)

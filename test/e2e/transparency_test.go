@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"reckon/test/binary"
+	"reckon/test/locked"
 	"reckon/test/python"
 	"reckon/test/wait"
 )
@@ -27,7 +28,7 @@ func startWitness(t *testing.T, folder, logKey string) (key, address string, kil
 	if err != nil {
 		t.Fatal(err)
 	}
-	var errs lockedBuffer
+	var errs locked.Buffer
 	command.Stderr = &errs
 	if err := command.Start(); err != nil {
 		t.Fatal(err)

@@ -21,6 +21,7 @@ import (
 	"reckon/domain/event"
 	"reckon/eventstore"
 	"reckon/test/binary"
+	"reckon/test/locked"
 	"reckon/test/need"
 	"reckon/test/wait"
 )
@@ -200,7 +201,7 @@ func TestTryEndsWithItsServer(t *testing.T) {
 	t.Parallel()
 	data := DataFolder(t)
 	command := exec.Command(binary.Reckon(t), "try", "--init", "While[True]", "--data", data)
-	var stderr lockedBuffer
+	var stderr locked.Buffer
 	command.Stderr = &stderr
 	if err := command.Start(); err != nil {
 		t.Fatal(err)
