@@ -1,6 +1,7 @@
 package storetest
 
 import (
+	"bytes"
 	"log/slog"
 	"net/url"
 	"strings"
@@ -11,7 +12,6 @@ import (
 	"reckon/commands"
 	"reckon/domain/event"
 	"reckon/eventstore"
-	"reckon/test/locked"
 	"reckon/test/proxy"
 	"reckon/test/wait"
 )
@@ -43,7 +43,7 @@ type lostStore struct {
 	*eventstore.Store
 	way    *proxy.Proxy
 	direct *eventstore.Store
-	logged *locked.Buffer
+	logged *recorder
 	plain  bool // without TLS: the way sees what is sent
 }
 
@@ -51,16 +51,16 @@ func connectThrough(t *testing.T, address string) *lostStore {
 	t.Helper()
 	parsed, err := url.Parse(address)
 	check(t, err)
-	s := &lostStore{way: proxy.Start(t, "tcp", parsed.Host), logged: &locked.Buffer{}, plain: parsed.Query().Get("tls") == "false"}
+	s := &lostStore{way: proxy.Start(t, "tcp", parsed.Host), logged: &recorder{}, plain: parsed.Query().Get("tls") == "false"}
 	behind := *parsed
 	behind.Host = s.way.Address()
-	open := func(address *url.URL, to *locked.Buffer) *eventstore.Store {
+	open := func(address *url.URL, to *recorder) *eventstore.Store {
 		store, err := eventstore.Connect(ctx(t), eventstore.Config{Connection: address.String(), Insecure: true, Catalogue: Catalogue(), Logger: slog.New(slog.NewTextHandler(to, nil))})
 		check(t, err)
 		t.Cleanup(store.Close)
 		return store
 	}
-	s.Store, s.direct = open(&behind, s.logged), open(parsed, &locked.Buffer{})
+	s.Store, s.direct = open(&behind, s.logged), open(parsed, &recorder{})
 	check(t, s.CheckUsable(ctx(t)))
 	return s
 }
@@ -68,8 +68,8 @@ func connectThrough(t *testing.T, address string) *lostStore {
 // noticed fails the test unless the store has found so many lost connections itself: the client's own look at them takes 20 s.
 func (s *lostStore) noticed(t *testing.T, connections int) {
 	t.Helper()
-	if got := strings.Count(s.logged.String(), "was lost, and neither side was told"); got < connections {
-		t.Errorf("%d lost connections were noticed, want %d:\n%s", got, connections, s.logged.String())
+	if got := strings.Count(s.logged.text(), "was lost, and neither side was told"); got < connections {
+		t.Errorf("%d lost connections were noticed, want %d:\n%s", got, connections, s.logged.text())
 	}
 }
 
@@ -211,4 +211,22 @@ func lostAgain(t *testing.T, s *lostStore) {
 	}
 	s.holds(t, name, "a a a")
 	s.noticed(t, times)
+}
+
+// recorder keeps what is written to it.
+type recorder struct {
+	mu      sync.Mutex
+	content bytes.Buffer
+}
+
+func (r *recorder) Write(b []byte) (int, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.content.Write(b)
+}
+
+func (r *recorder) text() string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.content.String()
 }
