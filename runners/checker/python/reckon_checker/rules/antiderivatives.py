@@ -196,7 +196,7 @@ def judged(claims: list[Claim], assumptions: Assumptions, task: dict[str, Any], 
     seen = survey(claims, assumptions, seed, printed=True, partial=True, enough_differences=1 if plain else MAX_DIFFERENCES)
     if not seen.differences:
         found = identities.conclude(claims, seen)
-        if not isinstance(found, Verified) and seen.agreed and budget.attempted(lambda: identities_by_signs.proved(claims)):
+        if not isinstance(found, Verified) and seen.agreed and not seen.undecided and budget.attempted(lambda: identities_by_signs.proved(claims)):
             return Verified(exact=True, residual=FOR_REALS)
         real_only = where_real(claims, assumptions, seed) if isinstance(found, Supported) else found
         return real_only if isinstance(real_only, Verified) else found
