@@ -110,7 +110,6 @@ var homes = map[string][]string{
 	"github.com/chromedp":                        {"test/browser"},
 	"github.com/minio/minio-go":                  {"internal/blobs"},
 	"github.com/ory/dockertest":                  {},
-	"github.com/ory/fosite":                      {"internal/oauth"},
 	"github.com/alecthomas/kong":                 {"cmd", "internal/config"},
 	"github.com/google/licensecheck":             {"internal/supplychain"},
 	"github.com/CycloneDX/cyclonedx-go":          {"internal/supplychain"},
