@@ -37,6 +37,7 @@ from .rules import (
     orders,
     polynomial_parts,
     programs,
+    programs_within,
     quantified,
     series,
     solutions,
@@ -121,6 +122,7 @@ def check(task: dict[str, Any]) -> dict[str, Any]:
             task = {"kind": "identities", "claims": found}
         if task["kind"] == DISTRIBUTION:
             task = distributions.claims(task)
+        task = programs_within.worked_out(task)
         vocabulary.require_known(task)
         stand_ins.begin(task)
         task = explicit.written_out(extrema.of_numbers(task))
