@@ -8,16 +8,19 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from flint import fmpq
+
 from ..assumptions import Assumptions
 from ..calculus import differentiate
 from ..normal import proves_zero
 from ..signs import Signs
-from ..tree import Refused, Tree, arguments, free_symbols, is_call, minus, plus, power, rational, replace, times, walk
+from ..tree import Refused, Tree, arguments, free_symbols, is_call, minus, plus, power, rational, rational_of, rational_tree, replace, times, walk
 from ..univariate import polynomial
-from .primitives import HALF, NotOfForm, factored
+from .primitives import HALF, NotOfForm, constant_ratio, factored
 
 EXPONENT = "s$exponent"
 MAX_LOGARITHMS = 4
+MAX_FACTORIAL = 60
 Factors = list[tuple[Tree, Tree]]
 
 
@@ -76,11 +79,17 @@ class _Known:
     def same(self, one: Tree, other: Tree) -> bool:
         return proves_zero(minus(one, other))
 
+    def plain(self, node: Tree) -> Tree:
+        """A number as such, where an expression comes to one."""
+        found = constant_ratio(node, 1, self.x) if isinstance(node, tuple) else node
+        return node if found is None else found
+
     def positive(self, *nodes: Tree) -> None:
         require(all(self.signs.of(node) == "+" for node in nodes))
 
     def in_right_half(self, node: Tree) -> None:
         """The real part is positive: of a positive number, or of a positive multiple of a symbol of which that is assumed."""
+        node = plain_product(node)
         parts = arguments(node) if is_call(node, "Times") else (node,)
         names = [part for part in parts if free_symbols(part)]
         assumed = len(names) == 1 and isinstance(names[0], str) and any(is_call(c, "Greater") and arguments(c) == (("Re", names[0]), 0) for c in self.conditions)
@@ -88,13 +97,13 @@ class _Known:
 
     def powers(self, factors: Factors) -> tuple[Tree, Factors]:
         """The exponent of the variable, and the other factors."""
-        return plus(*(e for base, e in factors if base == self.x)), [(base, e) for base, e in factors if base != self.x]
+        return self.plain(plus(*(e for base, e in factors if base == self.x))), [(base, self.plain(e) if base != "E" else e) for base, e in factors if base != self.x]
 
     def monomial(self, node: Tree) -> tuple[Tree, Tree]:
         """c and q of c x^q."""
         c, factors = factored(node, self.x)
         require(bool(factors) and all(base == self.x for base, _ in factors))
-        return c, plus(*(e for _, e in factors))
+        return self.plain(c), self.plain(plus(*(e for _, e in factors)))
 
     def binomial(self, node: Tree) -> tuple[Tree, Tree, Tree]:
         """a, c and m of a + c x^m."""
@@ -112,6 +121,7 @@ class _Known:
     def logarithms(self, factors: Factors, argument: Tree) -> tuple[int, Factors]:
         """The exponent of Log[argument], and the other factors."""
         k: Tree = 0
+        factors = [(base, self.plain(e) if base != "E" else e) for base, e in factors]
         rest: Factors = []
         for base, e in factors:
             if is_call(base, "Log") and arguments(base) == (argument,):
@@ -136,10 +146,14 @@ class _Known:
         p, rest = self.powers(factors)
         require(bool(rest) and all(base == "E" for base, _ in rest))
         c, q = self.monomial(plus(*(e for _, e in rest)))
-        a, s = times(-1, c), plus(p, 1)
+        a, s = self.plain(times(-1, c)), self.plain(plus(p, 1))
         self.in_right_half(a)
-        self.positive(q, s)
+        self.in_right_half(s)
+        self.positive(q)
         over = times(EXPONENT, power(q, -1)) if q != 1 else EXPONENT
+        if k == 0:
+            at = self.plain(replace(over, EXPONENT, s))
+            return times(gamma_of(at), power(q, -1), power(a, times(-1, at)))
         return self.after_exponent(times(("Gamma", over), power(q, -1), power(a, times(-1, over))), k, s)
 
     def bose(self, factors: Factors) -> Tree:
@@ -152,10 +166,10 @@ class _Known:
         constant, inner = factored(grown[0], self.x)
         require(constant == 1 and bool(inner) and all(base == "E" for base, _ in inner))
         a, q = self.monomial(plus(*(e for _, e in inner)))
-        s = plus(p, 1)
+        s = self.plain(plus(p, 1))
         require(proves_zero(minus(q, 1)))
         self.positive(a, minus(s, 1))
-        found = times(("Gamma", s), ("Zeta", s), power(a, times(-1, s)))
+        found = times(gamma_of(s), ("Zeta", s), power(a, times(-1, s)))
         return found if shift == [-1] else times(minus(1, power(2, minus(1, s))), found)
 
     def beta_without_end(self, factors: Factors) -> Tree:
@@ -164,8 +178,8 @@ class _Known:
         p, rest = self.powers(factors)
         require(len(rest) == 1)
         a, c, m = self.binomial(rest[0][0])
-        q, s = times(-1, rest[0][1]), plus(p, 1)
-        self.positive(a, c, m, s, minus(q, times(s, power(m, -1))))
+        q, s = self.plain(times(-1, rest[0][1])), self.plain(plus(p, 1))
+        self.positive(a, c, m, s, minus(times(q, m), s))
         over = times(EXPONENT, power(m, -1)) if m != 1 else EXPONENT
         first: Tree = times("Pi", power(("Sin", times("Pi", over)), -1)) if q == 1 else ("Beta", over, minus(q, over))
         return self.after_exponent(times(power(a, minus(over, q)), power(c, times(-1, over)), power(m, -1), first), k, s)
@@ -176,7 +190,7 @@ class _Known:
         require(len(rest) == 1 and rest[0][1] == 1 and is_call(rest[0][0], "Sin", "Cos"))
         a, q = self.monomial(arguments(rest[0][0])[0])
         self.positive(a, q)
-        t = times(plus(p, 1), power(q, -1))
+        t = self.plain(times(plus(p, 1), power(q, -1)))
         sine = is_call(rest[0][0], "Sin")
         if sine and proves_zero(t):
             return times(HALF, "Pi", power(q, -1))
@@ -220,20 +234,21 @@ class _Known:
             if base == "E":
                 found = [(c, plus(inner, e)) for c, inner in found]
                 continue
-            require(e == 1 and is_call(base, "Cos", "Sin") and len(arguments(base)) == 1)
+            require(self.plain(e) == 1 and is_call(base, "Cos", "Sin") and len(arguments(base)) == 1)
             up, down = times("I", arguments(base)[0]), times(-1, "I", arguments(base)[0])
             half, other = (HALF, HALF) if is_call(base, "Cos") else (times(rational(-1, 2), "I"), times(HALF, "I"))
             found = [(times(c, f), plus(inner, way)) for c, inner in found for f, way in ((half, up), (other, down))]
         return plus(*(times(c, self.of_quadratic(inner)) for c, inner in found))
 
     def of_quadratic(self, exponent: Tree) -> Tree:
+        """By its values at 1; that the exponent is of second degree is proved, on every branch."""
         first = differentiate(exponent, self.x)
-        second = differentiate(first, self.x)
-        require(self.x not in free_symbols(second) or proves_zero(differentiate(second, self.x)))
-        a = times(rational(-1, 2), replace(second, self.x, 0))
-        b, c = replace(first, self.x, 0), replace(exponent, self.x, 0)
-        require(self.same(exponent, plus(times(-1, a, power(self.x, 2)), times(b, self.x), c)))  # on every branch
-        self.in_right_half(plain_product(a))
+        second, slope, start = (replace(one, self.x, 1) for one in (differentiate(first, self.x), first, exponent))
+        a = self.plain(times(rational(-1, 2), second))
+        b = minus(slope, second)
+        c = minus(plus(start, a), b)
+        require(self.same(exponent, plus(times(-1, a, power(self.x, 2)), times(b, self.x), c)))
+        self.in_right_half(a)
         return times(power("Pi", HALF), power(a, rational(-1, 2)), power("E", plus(c, times(rational(1, 4), power(b, 2), power(a, -1)))))
 
     # From 0 to 1.
@@ -245,7 +260,7 @@ class _Known:
         require(len(rest) == 1)
         a, c, m = self.binomial(rest[0][0])
         require(proves_zero(plus(a, c)))
-        q, s = rest[0][1], plus(p, 1)
+        q, s = rest[0][1], self.plain(plus(p, 1))
         self.positive(a, m, s, plus(q, 1))
         over = times(EXPONENT, power(m, -1)) if m != 1 else EXPONENT
         return self.after_exponent(times(power(a, q), power(m, -1), ("Beta", over, plus(q, 1))), k, s)
@@ -256,7 +271,7 @@ class _Known:
         p, rest = self.powers(factors)
         require(len(rest) == 1 and rest[0][1] == -1 and k > 0)
         a, c, m = self.binomial(rest[0][0])
-        s = plus(p, 1)
+        s = self.plain(plus(p, 1))
         self.positive(m, s)
         require(a == 1 and c in (1, -1))
         start = times(s, power(m, -1))
@@ -265,7 +280,7 @@ class _Known:
         else:
             even, odd = times(HALF, start), times(HALF, plus(start, 1))
             series = times(rational(1, 2 ** (k + 1)), minus(("HurwitzZeta", k + 1, even), ("HurwitzZeta", k + 1, odd)))
-        return times((-1) ** k, ("Gamma", k + 1), power(m, -k - 1), series)
+        return times((-1) ** k, gamma_of(k + 1), power(m, -k - 1), series)
 
     def logarithm(self, factors: Factors) -> Tree:
         """Log[1 + c x^m]/x, c >= -1."""
@@ -287,7 +302,7 @@ class _Known:
             require(is_call(base, *heads) and arguments(base) == (self.x,))
             up, down = heads[str(base[0])]  # type: ignore[index]
             p, q = plus(p, times(up, e)), plus(q, times(down, e))
-        first, second = plus(p, 1), plus(q, 1)
+        first, second = self.plain(plus(p, 1)), self.plain(plus(q, 1))
         self.positive(first, second)
         return self.after_exponent(times(HALF, ("Beta", times(HALF, EXPONENT), times(HALF, second))), k, first)
 
@@ -298,6 +313,19 @@ def plain_product(node: Tree) -> Tree:
     name = next(iter(names)) if len(names) == 1 else ""
     p = polynomial(node, name) if name else None
     return times(rational(int(p[1].p), int(p[1].q)), name) if p is not None and p.degree() == 1 and p[0] == 0 else node
+
+
+def gamma_of(at: Tree) -> Tree:
+    """Gamma, of small whole numbers and halves of odd ones by factorials (DLMF 5.4.1, 5.4.6)."""
+    value = rational_of(at)
+    if value is None or not 0 < value < MAX_FACTORIAL or value.q > 2:
+        return ("Gamma", at)
+    start = value - int(value.floor()) if value.q == 2 else fmpq(1)
+    product = fmpq(1)
+    while start < value:
+        product *= start
+        start += 1
+    return times(rational_tree(product), power("Pi", HALF) if value.q == 2 else 1)
 
 
 def is_minus(low: Tree, high: Tree) -> bool:
