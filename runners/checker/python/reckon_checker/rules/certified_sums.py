@@ -179,6 +179,9 @@ def of_polylogarithms(term: Tree, k: str, start: int) -> Tree | None:
         return None
     try:
         waves = exponential_sum(times(*(power(base, exponent) if exponent != 1 else base for base, exponent in factors if base != k)), k)
+        written = plus(*(times(constant, c, power(k, minus(n, s)), power("E", times(rate, k))) for (rate, n), c in waves.items()))
+        if not identities.proves([(term, written)], Assumptions([("Element", k, "PositiveIntegers")])):
+            return None
         parts = [times(c, polylogarithm(minus(s, n), rate)) for (rate, n), c in waves.items()]
     except (NotOfForm, Undecided, Refused, ArithmeticError, ValueError):
         return None

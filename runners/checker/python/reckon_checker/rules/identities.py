@@ -99,8 +99,8 @@ def judged(task: dict[str, Any], seed: int) -> Residual:
 
 
 def digits_right(claims: list[Claim]) -> bool:
-    """Whether the right sides are decimals that show the numbers on the left to their digits."""
-    if any(free_symbols(side) for claim in claims for side in claim) or not all(reals(right) for _, right in claims):
+    """Whether the right sides are decimals that show the numbers on the left, of decimals too, to their digits."""
+    if any(free_symbols(side) for claim in claims for side in claim) or not all(reals(side) for claim in claims for side in claim):
         return False
     if not kept_by_machines(*(left for left, _ in claims)) or machine.cancels(*(left for left, _ in claims)):
         return False
