@@ -69,8 +69,8 @@ func coefficientCertificate() ProofRule {
 		Heads: []string{"Series", "SeriesCoefficient", "Residue"},
 		Shows: "The answer has no term beyond the requested order, and on either side of the point the function less the answer is smaller than that order; or the " +
 			"answer is exactly the single coefficient. Both by an expansion in powers with exact coefficients and a bounded remainder, which every part of the " +
-			"function has.",
-		Silent: "Coefficients with a symbol as index, with parameters or in several variables.",
+			"function has. Or, for a symbol n as index, the coefficients c(n) x^n add up to the function, by the proof of sum_certificate for a power series.",
+		Silent: "Coefficients with parameters or in several variables.",
 		Examples: []Example{
 			{"Normal[Series[Cos[x], {x, 0, 4}]]", "1 - x^2/2 + x^4/24"},
 			{"SeriesCoefficient[Exp[x], {x, 0, 5}]", "1/120"},

@@ -231,7 +231,7 @@ def factored(node: Tree, x: str) -> tuple[Tree, list[tuple[Tree, Tree]]]:
         elif is_call(one, "Sqrt"):
             found.append((parts[0], times(n, HALF) if n != 1 else HALF))
         elif is_call(one, "Power") and len(parts) == 2 and parts[0] != "E" and x not in free_symbols(parts[1]):
-            if isinstance(parts[1], int) and is_call(parts[0], "Times", "Divide"):
+            if isinstance(parts[1], int) and is_call(parts[0], "Times", "Divide", "Sqrt", "Power", "Exp"):
                 pending.append((parts[0], n * parts[1]))
             else:
                 found.append((parts[0], times(n, parts[1]) if n != 1 else parts[1]))
