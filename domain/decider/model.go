@@ -14,8 +14,10 @@ type Model[C, S any] struct {
 	Live func(S) bool
 	// Shown is what people are shown of a state; nil: all of it.
 	Shown func(S) any
-	// Slim returns a state without what no decision needs, for those who keep the states of many streams; nil: a state has nothing else.
-	Slim  func(S) S
+	// Slim returns a state without what a judgement does not need, for those who keep the states of many streams; nil: a state has nothing else.
+	Slim func(S) S
+	// Key is equal for slim states that are judged alike: comparable, and of a type of the model's own; nil: each stream has a state of its own.
+	Key   func(S) any
 	Types []Type[C, S]
 }
 
@@ -51,10 +53,12 @@ func (undecided[E]) Take(e event.Event, _ event.Metadata) *event.Illegal {
 	return nil
 }
 
-func (undecided[E]) Fold(event.Event) {}
-func (undecided[E]) Slim()            {}
-func (undecided[E]) Shown() any       { return nil }
-func (undecided[E]) Live() bool       { return false }
+func (undecided[E]) Fold(event.Event)   {}
+func (undecided[E]) Slim()              {}
+func (u undecided[E]) Copy() event.Past { return u }
+func (undecided[E]) Key() any           { return nil }
+func (undecided[E]) Shown() any         { return nil }
+func (undecided[E]) Live() bool         { return false }
 
 // Events are the model's event types for a catalogue.
 func (m Model[C, S]) Events() []event.Type {
@@ -89,6 +93,20 @@ func (p *Past[C, S]) Slim() {
 	if p.model.Slim != nil {
 		p.State = p.model.Slim(p.State)
 	}
+}
+
+// Copy is event.Past. States are values: Evolve changes none.
+func (p *Past[C, S]) Copy() event.Past {
+	one := *p
+	return &one
+}
+
+// Key is event.Past.
+func (p *Past[C, S]) Key() any {
+	if p.model.Key == nil {
+		return nil
+	}
+	return p.model.Key(p.State)
 }
 
 // Shown is event.Past.

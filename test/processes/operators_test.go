@@ -19,7 +19,6 @@ import (
 	"syscall"
 	"testing"
 
-
 	"reckon/commands"
 	"reckon/domain/keys"
 	"reckon/domain/receipt"
