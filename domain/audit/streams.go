@@ -4,7 +4,6 @@ import (
 	"math"
 	"strconv"
 	"strings"
-	"unique"
 
 	"reckon/domain/event"
 )
@@ -119,6 +118,6 @@ func (s *streams) keep(name string, past event.Past, account string) {
 	}
 	kept.past = past
 	if kept.account == "" {
-		kept.account = unique.Make(account).Value() // one text for all streams of the account
+		kept.account = oneText(account)
 	}
 }

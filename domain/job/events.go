@@ -2,6 +2,7 @@ package job
 
 import (
 	"encoding/json"
+	"unique"
 
 	"reckon/domain/decider"
 	"reckon/domain/event"
@@ -289,8 +290,13 @@ func losing(e WasLost, _ State, m event.Metadata) Command {
 	return spent
 }
 
-// withoutTexts keeps of a job what decisions need.
+// withoutTexts keeps of a job what judgements need. Nothing follows the end of a job, whoever had tried it.
 func withoutTexts(s State) State {
 	s.Queued.Payload, s.Outcome = event.Text{}, Outcome{}
+	if s.Terminal() {
+		s.Runner, s.Nonce, s.Spent, s.Lacked, s.NotBefore, s.GiveUpAt, s.StartedAt, s.FinishedAt = "", "", nil, "", "", "", "", ""
+		s.Queued.Account = unique.Make(s.Queued.Account).Value() // one text for all jobs of the account
+		s.Queued.IdempotencyKey, s.Queued.Plan, s.Queued.SubmittedAt = "", "", ""
+	}
 	return s
 }
