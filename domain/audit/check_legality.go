@@ -35,8 +35,7 @@ func (c *legalCheck) take(it *Item) {
 		past = it.facts.NewPast()
 	}
 	illegal := past.Take(it.Event, it.Metadata)
-	past.Slim()
-	c.streams.keep(it.Stream, past, it.address.Account)
+	c.streams.keep(it.Stream, past.Slim(), it.address.Account)
 	if illegal != nil {
 		expected, found := "an event that the stream's decider could decide", it.Name+", where it decides that nothing happens"
 		switch {
@@ -76,11 +75,7 @@ func (c *legalCheck) count(it *Item) {
 
 // stateOf is the state of a stream of a decider with commands C; nil where there is none.
 func stateOf[C, S any](c *legalCheck, stream string) *S {
-	past, is := c.streams.past(stream).(*decider.Past[C, S])
-	if !is {
-		return nil
-	}
-	return &past.State
+	return decider.StateOf[C, S](c.streams.past(stream))
 }
 
 // job is the state of a job, without texts; nil where there is none.

@@ -26,11 +26,10 @@ type slot struct {
 	id, jobID, account string
 	submission         [sha256.Size]byte // of what is stored in slots.spent
 	uploadID           string
-	stream             string // of the day
 	day                string
 	refunded           slots.RefundReason // empty: it is held
 	queued             bool               // its job is in the queue, or was
-	place              place
+	place              place              // in the day's stream
 }
 
 // dueRefund is a slot to be given back, because its job was cancelled before it was tried or was lost by the service.
@@ -68,8 +67,8 @@ func (c *slotCheck) take(it *Item) {
 func (c *slotCheck) spend(it *Item, e slots.Spent) {
 	c.p.counts.Slots++
 	s := e.Submission
-	now := &slot{id: e.SlotID, jobID: s.JobID, account: oneText(s.Account), submission: digestOf(s), uploadID: s.UploadID, stream: oneText(it.Stream), day: oneText(e.Day), place: placeOf(it)}
-	now.place.stream = now.stream
+	now := &slot{id: e.SlotID, jobID: s.JobID, account: oneText(s.Account), submission: digestOf(s), uploadID: s.UploadID, day: oneText(e.Day), place: placeOf(it)}
+	now.place.stream = oneText(it.Stream)
 	wrong := func(expected, found string) { c.p.found(checkSlots, KindSlot, it.Recorded, expected, found) }
 	if before := c.spent[e.SlotID]; before != nil {
 		wrong("a slot that is spent once", "slot "+e.SlotID+" again, spent at position "+fmt.Sprint(before.place.position))
@@ -87,10 +86,10 @@ func (c *slotCheck) spend(it *Item, e slots.Spent) {
 	if inside := ofItself(s); inside != (contradiction{}) {
 		wrong(inside.expected, inside.found)
 	}
-	day := c.held[now.stream]
+	day := c.held[now.place.stream]
 	if day == nil {
 		day = map[string]*slot{}
-		c.held[now.stream] = day
+		c.held[now.place.stream] = day
 	}
 	if other := day[s.JobID]; other != nil {
 		c.p.found(checkSlots, KindSlotBalance, it.Recorded, "one slot of the day for job "+s.JobID, "another one, beside slot "+other.id)
@@ -135,8 +134,8 @@ func (c *slotCheck) refund(it *Item, e slots.Refunded) {
 	case s == nil:
 		wrong("a slot that was spent before", "slot "+shown(e.SlotID))
 		return
-	case s.stream != it.Stream:
-		wrong("the refund in "+s.stream+", where the slot was spent", it.Stream)
+	case s.place.stream != it.Stream:
+		wrong("the refund in "+s.place.stream+", where the slot was spent", it.Stream)
 	case s.jobID != e.JobID:
 		wrong("job "+s.jobID+", for which the slot was spent", e.JobID)
 	case s.refunded != "":
@@ -146,7 +145,7 @@ func (c *slotCheck) refund(it *Item, e slots.Refunded) {
 		wrong("a refund by a rule: "+due, string(e.Reason))
 	}
 	s.refunded = e.Reason
-	if day := c.held[s.stream]; day[s.jobID] == s {
+	if day := c.held[s.place.stream]; day[s.jobID] == s {
 		delete(day, s.jobID)
 	}
 }

@@ -1,6 +1,7 @@
 package audit
 
 import (
+	"encoding/binary"
 	"math"
 	"strconv"
 	"strings"
@@ -12,9 +13,9 @@ import (
 // which of the few pasts it has that runs have.
 type streams struct {
 	named  map[string]*stream
-	runs   *table[int64, keptRun]
-	pasts  []event.Past   // that runs have
-	places map[any]uint32 // in pasts, by event.Past.Key
+	runs   *table[runKey, keptRun]
+	pasts  []event.Past      // that runs have
+	places map[any]pastPlace // by event.Past.Key
 }
 
 type stream struct {
@@ -23,23 +24,34 @@ type stream struct {
 	account string     // that its first event to name one names; empty: none has
 }
 
+// runKey is the number of a run.
+type runKey [6]byte
+
 type keptRun struct {
-	next uint32
-	past uint32 // its place in pasts, from 1; 0: none of its events was judged
+	next uint8
+	past pastPlace
 }
+
+// pastPlace is a place in pasts, from 1; 0: none of the run's events was judged.
+type pastPlace [4]byte
+
+func (p pastPlace) number() uint32 { return binary.LittleEndian.Uint32(p[:]) }
 
 func newStreams() *streams {
-	return &streams{named: map[string]*stream{}, runs: newTable[int64, keptRun](), places: map[any]uint32{}}
+	return &streams{named: map[string]*stream{}, runs: newTable[runKey, keptRun](), places: map[any]pastPlace{}}
 }
 
-// runOf is the run whose stream has a name; false for any other name.
-func runOf(name string) (id int64, is bool) {
+// runOf is the run whose stream has a name; false for any other name, and for a number beyond 2^48, which stays a name.
+func runOf(name string) (key runKey, is bool) {
 	digits, is := strings.CutPrefix(name, "run-")
 	if !is || digits == "" || digits[0] < '1' || digits[0] > '9' {
-		return 0, false
+		return key, false
 	}
-	id, err := strconv.ParseInt(digits, 10, 64)
-	return id, err == nil
+	id, err := strconv.ParseUint(digits, 10, 8*len(key))
+	for i := range key {
+		key[i] = byte(id >> (8 * i)) //nolint:gosec // one byte of it
+	}
+	return key, err == nil
 }
 
 // next is the revision that comes next in a stream; false where it has no events.
@@ -58,11 +70,11 @@ func (s *streams) next(name string) (event.Revision, bool) {
 // setNext notes the revision that comes next. A stream of a run goes to the others where it has more events than a run has.
 func (s *streams) setNext(name string, next event.Revision) {
 	kept := s.named[name]
-	if id, is := runOf(name); is && kept == nil && next >= 0 && next <= math.MaxUint32 {
+	if id, is := runOf(name); is && kept == nil && next >= 0 && next <= math.MaxUint8 {
 		if run := s.runs.at(id); run != nil {
-			run.next = uint32(next)
+			run.next = uint8(next)
 		} else {
-			s.runs.add(id, keptRun{next: uint32(next)})
+			s.runs.add(id, keptRun{next: uint8(next)})
 		}
 		return
 	}
@@ -78,8 +90,8 @@ func (s *streams) moved(name string) *stream {
 	if id, is := runOf(name); is {
 		if run := s.runs.at(id); run != nil {
 			kept.next = event.Revision(run.next)
-			if run.past > 0 {
-				kept.past = s.pasts[run.past-1].Copy()
+			if n := run.past.number(); n > 0 {
+				kept.past = s.pasts[n-1].Copy()
 			}
 		}
 	}
@@ -93,8 +105,8 @@ func (s *streams) past(name string) event.Past {
 		return kept.past
 	}
 	if id, is := runOf(name); is {
-		if run := s.runs.at(id); run != nil && run.past > 0 {
-			return s.pasts[run.past-1].Copy()
+		if run := s.runs.at(id); run != nil && run.past.number() > 0 {
+			return s.pasts[run.past.number()-1].Copy()
 		}
 	}
 	return nil
@@ -107,7 +119,7 @@ func (s *streams) keep(name string, past event.Past, account string) {
 		place, known := s.places[key]
 		if !known {
 			s.pasts = append(s.pasts, past)
-			place = uint32(len(s.pasts)) //nolint:gosec // each takes more than a byte
+			binary.LittleEndian.PutUint32(place[:], uint32(len(s.pasts))) //nolint:gosec // of 2^32 a machine has no room
 			s.places[key] = place
 		}
 		s.runs.at(id).past = place

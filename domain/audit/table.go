@@ -18,7 +18,7 @@ const (
 type shard[K comparable, V any] struct {
 	entries int
 	pages   [][]entry[K, V] // each but the last is full
-	slots   []uint32        // entries by their hashes, from 1; 0: none. At most two thirds are taken
+	slots   []uint32        // entries by their hashes, from 1; 0: none. At most three quarters are taken
 }
 
 type entry[K comparable, V any] struct {
@@ -38,7 +38,7 @@ func (t *table[K, V]) at(key K) *V {
 func (t *table[K, V]) add(key K, value V) {
 	hash := maphash.Comparable(t.seed, key)
 	s := &t.shards[hash%tableShards]
-	if 3*(s.entries+1) > 2*len(s.slots) {
+	if 4*(s.entries+1) > 3*len(s.slots) {
 		s.grow(t.seed)
 	}
 	if s.entries%tablePage == 0 {
