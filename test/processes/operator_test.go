@@ -341,7 +341,6 @@ func TestOutagesAreQuiet(t *testing.T) {
 				}
 				cancel()
 			}
-			wait.Pace(100 * time.Millisecond)
 		}
 		outage.mend()
 		wait.Until(t, "it works after "+outage.of+" was away", works)
