@@ -301,7 +301,7 @@ func (g *guard) stream(server any, call grpc.ServerStream, info *grpc.StreamServ
 	if rule.open {
 		return handler(server, call)
 	}
-	ctx, cancel := context.WithCancelCause(context.WithValue(call.Context(), callerKey{}, c))
+	ctx, cancel := context.WithCancelCause(context.WithValue(eventlog.By(call.Context(), c.session.Login()), callerKey{}, c))
 	guarded := &guardedCall{ServerStream: call, ctx: ctx, cancel: cancel, caller: c, rule: rule, unary: isUnary(info)}
 	err = handler(server, guarded)
 	ended := context.Cause(ctx)

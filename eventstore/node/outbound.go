@@ -8,6 +8,8 @@ import (
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/mem"
 	"google.golang.org/grpc/status"
+
+	"reckon/eventstore/node/eventlog"
 )
 
 // gRPC takes 64 KiB of a call's answers before it waits for a client that does not read
@@ -127,7 +129,8 @@ func countAnswers(memory *budget, closing <-chan struct{}) grpc.StreamServerInte
 		held := memory.hold(call.Context())
 		defer held.close()
 		o := &outbound{held: held, written: make(chan struct{}, 1)}
-		err := handler(server, &countedCall{ServerStream: call, ctx: context.WithValue(call.Context(), outboundKey{}, o), outbound: o})
+		ctx := eventlog.By(call.Context(), connOf(call.Context())) // of a user, where the guard knows one
+		err := handler(server, &countedCall{ServerStream: call, ctx: context.WithValue(ctx, outboundKey{}, o), outbound: o})
 		_, _ = o.await(call.Context(), 0, closing) // nobody is left to tell that it was in vain
 		return err
 	}
