@@ -222,9 +222,13 @@ func addressOf(ctx context.Context) string {
 	if !ok {
 		return ""
 	}
-	host, _, err := net.SplitHostPort(p.Addr.String())
+	return hostOf(p.Addr)
+}
+
+func hostOf(address net.Addr) string {
+	host, _, err := net.SplitHostPort(address.String())
 	if err != nil {
-		return p.Addr.String()
+		return address.String()
 	}
 	return host
 }

@@ -25,13 +25,13 @@ type outbound struct {
 	large   int           // bytes in held for the next answer
 }
 
-// full reports whether the next answer must wait.
-func (o *outbound) full() bool { return o.bytes.Load() >= queuedBytes }
+// isFull reports whether the next answer must wait.
+func (o *outbound) isFull() bool { return o != nil && o.bytes.Load() >= queuedBytes }
 
 // await waits until an answer can be handed over, at most for a time; 0: for any. It reports
 // whether one can, and returns an error when ctx ends, or errShuttingDown when closing is closed.
 func (o *outbound) await(ctx context.Context, atMost time.Duration, closing <-chan struct{}) (bool, error) {
-	if o == nil || !o.full() {
+	if !o.isFull() {
 		return true, nil
 	}
 	var late <-chan time.Time
@@ -40,7 +40,7 @@ func (o *outbound) await(ctx context.Context, atMost time.Duration, closing <-ch
 		defer timer.Stop()
 		late = timer.C
 	}
-	for o.full() {
+	for o.isFull() {
 		select {
 		case <-o.written:
 		case <-late:
