@@ -36,8 +36,8 @@ const (
 const (
 	floodConnections = 16
 	floodPassword    = "flood-password-43"
-	fairTurns        = 5
-	fairAppends      = 100 // of one turn
+	fairTurns        = 3
+	fairAppends      = 40 // of one turn
 )
 
 // BenchmarkNodeFair: the median of one user's append of one event, and of a read of ten, while other users flood the node, beside the same
