@@ -26,12 +26,19 @@ var realFunctions = map[string]func(x float64) float64{
 
 // functionNames of each version.
 var (
-	functions3 = []string{"arccos", "arcsin", "arctan", "ceiling", "cos", "exp", "floor", "log", "mod", "popcount", "pow", "rotl", "rotr", "sin", "sqrt", "tan"}
+	functions3 = []string{"arccos", "arcsin", "arctan", "ceiling", "cos", "exp", "floor", "log", "mod", "popcount", "pow", "rotl", "rotr", "sin", "sizeof", "sqrt", "tan"}
 	functions2 = []string{"sin", "cos", "tan", "exp", "ln", "sqrt"}
 )
 
 func (e *elaborator) call(c *call) value {
 	at := c.position()
+	if r := e.findRoutine(c.function); r != nil {
+		v := e.callRoutine(at, r, c.arguments)
+		if r.returns == nil {
+			fail(CodeType, at, "%s returns nothing", clip(c.function))
+		}
+		return v
+	}
 	known := functions3
 	if e.version == 2 {
 		known = functions2
@@ -41,7 +48,10 @@ func (e *elaborator) call(c *call) value {
 		found = found || f == c.function
 	}
 	if !found {
-		fail(CodeUnsupported, at, "there is no function %s%s", clip(c.function), suggestion(c.function, known))
+		fail(CodeUnsupported, at, "there is no function %s%s", clip(c.function), suggestion(c.function, append(e.names(symbolRoutine), known...)))
+	}
+	if c.function == "sizeof" {
+		return e.sizeOf(c)
 	}
 	if c.function == "mod" || c.function == "pow" || c.function == "rotl" || c.function == "rotr" {
 		want = 2
