@@ -14,6 +14,7 @@ type gate struct {
 	parameters int
 	qubits     int
 	primitive  bool
+	unused     []bool          // parameters that the definition does not mention
 	additive   bool            // one after the other, two of them are the one of the sum of their angles
 	definition *gateDefinition // nil for gphase and for one-qubit primitives
 }
@@ -76,7 +77,10 @@ func (e *elaborator) define(d *gateDefinition) {
 		fail(CodeQubits, d.position(), "a gate acts on at most %d qubits", e.limits.Qubits)
 	}
 	e.checkBody(d, d.body)
-	g := &gate{name: d.name, parameters: len(d.parameters), qubits: len(d.qubits), definition: d}
+	g := &gate{name: d.name, parameters: len(d.parameters), qubits: len(d.qubits), definition: d, unused: make([]bool, len(d.parameters))}
+	for i, word := range d.parameters {
+		g.unused[i] = !mentions(d.body, word)
+	}
 	e.declare(d.position(), d.name, &symbol{kind: symbolGate, gate: g, constant: true})
 }
 
@@ -174,6 +178,9 @@ func (e *elaborator) applyAll(c *gateCall) {
 	params := make([]value, len(c.arguments))
 	running := false
 	for i, x := range c.arguments {
+		if e.isLabel(c, i) {
+			continue
+		}
 		params[i] = e.parameter(x, c.name)
 		running = running || len(params[i].terms) > 0
 	}
@@ -182,6 +189,16 @@ func (e *elaborator) applyAll(c *gateCall) {
 		return
 	}
 	e.applyKnown(c, params, constant(true))
+}
+
+// pauliLabel matches what Qiskit writes as the argument of its gate pauli, whose definition does not use it: pauli(XYZ) q[0], q[1], q[2].
+var pauliLabel = regexp.MustCompile(`^[IXYZ]+$`)
+
+// isLabel reports whether an argument is no value but the label of a Pauli product, which the definition spells out.
+func (e *elaborator) isLabel(c *gateCall, i int) bool {
+	id, ok := c.arguments[i].(*name)
+	unused := e.gateOf(c).unused
+	return ok && i < len(unused) && unused[i] && pauliLabel.MatchString(id.text) && e.lookup(id.text) == nil
 }
 
 // applyKnown applies a gate with the known part of its parameters, under a condition.
@@ -377,6 +394,9 @@ func (e *elaborator) collect(body []statement, list *[]application) {
 			if !e.isDelay(s) {
 				params := make([]float64, len(s.arguments))
 				for i, x := range s.arguments {
+					if e.isLabel(s, i) {
+						continue
+					}
 					params[i] = e.knownReal(x, "a parameter of "+clip(s.name))
 				}
 				*list = append(*list, e.applications(s, params)...)
@@ -396,4 +416,49 @@ func (e *elaborator) collect(body []statement, list *[]application) {
 			}
 		}
 	}
+}
+
+// mentions reports whether the gates of a definition use a name.
+func mentions(body []statement, word string) bool {
+	uses := func(x expression) bool { return x != nil && usesName(x, word) }
+	for _, s := range body {
+		switch s := s.(type) {
+		case *gateCall:
+			if slices.ContainsFunc(s.arguments, uses) || slices.ContainsFunc(s.modifiers, func(m modifier) bool { return uses(m.argument) }) {
+				return true
+			}
+		case *forLoop:
+			if uses(s.values) {
+				return true
+			}
+		}
+		if slices.ContainsFunc(innerBlocks(s), func(inner []statement) bool { return mentions(inner, word) }) {
+			return true
+		}
+	}
+	return false
+}
+
+// usesName reports whether an expression uses a name.
+func usesName(x expression, word string) bool {
+	uses := func(x expression) bool { return x != nil && usesName(x, word) }
+	switch x := x.(type) {
+	case *name:
+		return x.text == word
+	case *unary:
+		return uses(x.x)
+	case *binary:
+		return uses(x.x) || uses(x.y)
+	case *cast:
+		return uses(x.x)
+	case *call:
+		return slices.ContainsFunc(x.arguments, uses)
+	case *indexed:
+		return uses(x.base) || slices.ContainsFunc(x.items, uses)
+	case *span:
+		return uses(x.start) || uses(x.step) || uses(x.stop)
+	case *set:
+		return slices.ContainsFunc(x.items, uses)
+	}
+	return false
 }
