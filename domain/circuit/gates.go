@@ -113,8 +113,21 @@ var noiseNames = map[string]bool{
 
 // insteadOf says what to use in place of noise that is not simulated.
 func insteadOf(written string) string {
-	if strings.Contains(strings.ToLower(written), "thermal") {
-		return "give its amplitude_damping and phase_damping"
+	switch lower := strings.ToLower(written); {
+	case strings.Contains(lower, "thermal"):
+		return "give its amplitude_damping, gamma 1 − e^(−t/T1), and then phase_damping, gamma 1 − e^(t/T1 − 2t/T2)"
+	case lower == "depolarize1":
+		return "write depolarizing with the same p and one target"
+	case lower == "depolarize2":
+		return "write depolarizing with the same p and two targets"
+	case lower == "x_error", lower == "bitflip":
+		return "write bit_flip with the same p"
+	case lower == "z_error", lower == "phaseflip":
+		return "write phase_flip with the same p"
+	case lower == "y_error":
+		return "write bit_phase_flip with the same p"
+	case lower == "readout_error":
+		return "write noise.readout, the probabilities of each reading"
 	}
 	return "those are " + channelNames()
 }

@@ -325,15 +325,20 @@ func checkWidth(c Circuit, limits Limits) error {
 	case wide && why == "":
 		return nil
 	case wide && (c.method != EngineAuto || reason == "" || c.gates[clifford].kind != kindChannel):
-		return refuseGate(CodeQubitsRange, index, c.gates[index].name, "%s; a circuit with such instructions has at most %d qubits, not %d", why, limits.Qubits, c.qubits)
+		return refuseGate(CodeQubitsRange, index, c.gates[index].name, "%s; a circuit with such instructions has at most %d qubits, not %d: %s",
+			why, limits.Qubits, c.qubits, c.insteadOfWide(index))
 	case reason == "":
-		return refuse(CodeQubitsRange, "the method %s runs at most %d qubits, not %d", c.method, limits.Qubits, c.qubits)
+		return refuse(CodeQubitsRange, "the method %s runs at most %d qubits, not %d; leave the method out", c.method, limits.Qubits, c.qubits)
 	case why != "":
-		return refuseGate(CodeQubitsRange, clifford, c.gates[clifford].name, "%s; a circuit with such instructions has at most %d qubits, not %d", reason, limits.Qubits, c.qubits)
+		return refuseGate(CodeQubitsRange, clifford, c.gates[clifford].name, "%s; a circuit with such instructions has at most %d qubits, not %d: %s",
+			reason, limits.Qubits, c.qubits, wideNoise)
 	}
 	return refuseGate(CodeQubitsRange, clifford, c.gates[clifford].name, "%s; a circuit with such instructions has at most %d qubits, not %d, unless its method is %s",
 		reason, limits.Qubits, c.qubits, wideNames)
 }
+
+// wideNoise says how a circuit is noisy beyond every state vector.
+const wideNoise = "give the noise as Pauli errors (depolarizing, bit_flip, pauli_channel) and every gate as a Clifford gate, or use fewer qubits"
 
 func checkShots(shots integer, limits Limits) error {
 	if shots.value < 1 || shots.value > int64(limits.Shots) {

@@ -27,6 +27,8 @@ func TestMeasuredValues(t *testing.T) {
 		{"def f(creg k[2], qreg r[2]) -> bool { cx r[0], r[1]; return k == 3; } if (f(c[0:1], q[1:2])) z q[0];", "cx q[1], q[2]; if (c[0:1] == 3) z q[0];"},
 		{"def f(qubit a) -> bit { h a; return measure a; } while (f(q[0])) { h q[1]; }", "bool w; h q[0]; w = measure q[0]; while (w) { h q[1]; h q[0]; w = measure q[0]; }"},
 		{"def f(uint[2] n) -> uint[2] { n += 1; return n * n; } u = f(c[0:1]); if (u == 1) x q[0];", "if (c[0:1] == 0) x q[0]; if (c[0:1] == 2) x q[0];"},
+		{"u = uint[2](popcount(c[0:2])); if (u == 2) x q[0]; if (popcount(c) == 4) y q[1];",
+			"if (c[0:2] == 3 || c[0:2] == 5 || c[0:2] == 6) x q[0]; if (c == 15) y q[1];"},
 		// arrays
 		{"array[uint[2], 2] a = {1, 2}; if (b) { a[0] = 3; } if (a[0] == 3) h q[0]; if (a[1] == 2) h q[1];", "if (b) h q[0]; h q[1];"},
 		{"array[int[3], 4] a = {1, -1, 3, 0}; i = a[uint[2](c[0:1])]; if (i == -1) x q[0]; if (i == 3) y q[1];", "if (c[0:1] == 1) x q[0]; if (c[0:1] == 2) y q[1];"},

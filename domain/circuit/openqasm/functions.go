@@ -65,7 +65,7 @@ func (e *elaborator) call(c *call) value {
 	case "pow":
 		return e.binaryValue(at, "**", e.evaluate(c.arguments[0]), e.evaluate(c.arguments[1]))
 	case "popcount":
-		return popcount(at, e.evaluate(c.arguments[0]))
+		return e.popcount(at, e.evaluate(c.arguments[0]))
 	case "rotl", "rotr":
 		return e.rotate(c)
 	}
@@ -77,23 +77,20 @@ func (e *elaborator) call(c *call) value {
 	return realValue(y)
 }
 
-func popcount(at int, v value) value {
-	if v.running() {
-		fail(CodeUnsupported, at, "popcount of bits that depend on a measurement is not supported")
-	}
+func (e *elaborator) popcount(at int, v value) value {
 	if !v.isRegister() && v.kind != kindUint {
 		fail(CodeType, at, "popcount does not take %s", v.describe())
 	}
-	count := bits.OnesCount64(uint64(v.number))
-	if v.isRegister() {
-		count = 0
-		for _, b := range v.bits {
-			if b.Not {
-				count++
-			}
-		}
+	list := v.pattern(v.effective())
+	count := value{kind: kindUint}.pattern(bits.Len(uint(len(list))))
+	for _, b := range list {
+		one := value{kind: kindUint}.pattern(len(count))
+		one[0] = b
+		count = e.sum(at, count, one, constant(false))
 	}
-	return value{kind: kindUint, number: int64(count)}
+	sum := value{kind: kindUint, bits: count}
+	sum.bits = sum.pattern(machineWidth)
+	return sum.folded()
 }
 
 // rotate moves bits around: rotl(v, n)[i] is v[i − n].

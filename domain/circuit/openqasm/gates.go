@@ -50,6 +50,9 @@ func (e *elaborator) findGate(at int, word string) *gate {
 	if e.version == 2 && isReserved3(word) {
 		fail(CodeUnsupported, at, "%s is a word of OpenQASM 3, and the program says 2.0", clip(word))
 	}
+	if strings.EqualFold(word, "initialize") || strings.EqualFold(word, "state_preparation") {
+		fail(CodeUnknownGate, at, "unknown gate %s%s", clip(word), insteadOfInitialize)
+	}
 	if usual, ok := otherNames[strings.ToLower(word)]; ok {
 		fail(CodeUnknownGate, at, "unknown gate %s; did you mean %s?", clip(word), usual)
 	}
