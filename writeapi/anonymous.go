@@ -15,8 +15,8 @@ import (
 	"reckon/internal/view"
 )
 
-// anonymousBudget is the longest that an evaluation without an account computes; less where the first plan's own is short.
-const anonymousBudget = time.Second
+// maxAnonymousBudget is the longest that an evaluation without an account computes; less where the first plan's own is short.
+const maxAnonymousBudget = time.Second
 
 // Anonymous is evaluation without an account.
 type Anonymous struct {
@@ -71,7 +71,7 @@ func (s Services) evaluateAnonymously(ctx context.Context, in *anonymousInput) (
 	if err != nil {
 		return nil, err
 	}
-	command := commands.EvaluateAnonymous{Expression: in.Body.Expression, Caller: caller, Budget: s.anonymousBudget()}
+	command := commands.EvaluateAnonymous{Expression: in.Body.Expression, Caller: caller, Budget: s.AnonymousBudget()}
 	admitted, err := commands.AdmitAnonymous(command)
 	if err != nil {
 		return nil, explainAnonymous(err, command)
@@ -97,9 +97,9 @@ func (s Services) evaluateAnonymously(ctx context.Context, in *anonymousInput) (
 	return out, nil
 }
 
-// anonymousBudget is shorter than that of the first plan, which is what one gets without paying.
-func (s Services) anonymousBudget() time.Duration {
-	return min(anonymousBudget, s.Plans[0].EvaluationBudget()/2)
+// AnonymousBudget is shorter than that of the first plan, which is what one gets without paying.
+func (s Services) AnonymousBudget() time.Duration {
+	return min(maxAnonymousBudget, s.Plans[0].EvaluationBudget()/2)
 }
 
 // inThisHour counts a caller's requests, or looks at them, up to the end of this clock hour, in which a caller has one name.

@@ -65,7 +65,7 @@ func (s *service) makeAPI() (*api, error) {
 	writes, evaluator := httpkit.NewAccountWrites(), s.writeSide.evaluator
 	queue := view.Queue{Place: s.readSide.models.Queue.Place, Wait: s.readSide.projector.Wait, IsReady: s.readSide.projector.IsReady, Writes: writes, MaxWait: view.MaxPlaceWait}
 	jobView := view.Jobs{Stream: streams, Answers: view.Answers{Catalogue: domain.Catalogue(), Blobs: s.stores.blobs}, PlaceInQueue: s.placeIn(queue), NotifyJobEnded: s.workers.Subscription.NotifyJobEnded, Closing: a.closing}
-	writeapi.Services{
+	forWrites := writeapi.Services{
 		Store: s.log.store, Plans: s.plans, Identity: s.stores.identity, Limiter: s.sharedLimiter(), Running: ratelimit.NewConcurrency(), Clock: systemClock{}, Build: buildRevision(),
 		Evaluate: s.writeSide.peers.Evaluate, Verify: evaluator.Verify, CloseSessionWorker: s.engine.engine.CloseSession,
 		Anonymous: writeapi.Anonymous{
@@ -75,7 +75,8 @@ func (s *service) makeAPI() (*api, error) {
 		Jobs: s.writeSide.jobs, JobKinds: kinds, JobView: jobView, Proofs: s.writeSide.proofs, Payments: provider,
 		OAuth: writeapi.NewOAuth(s.log.store, s.stores.identity, systemClock{}, buildRevision()), Logger: s.logger,
 		Overhead: s.config.QueueWait + 20*time.Second, Writes: writes, LogID: s.readSide.projector.LogID(),
-	}.Register(kit)
+	}
+	forWrites.Register(kit)
 	about, err := reference.Current()
 	if err != nil {
 		return nil, err
@@ -93,7 +94,7 @@ func (s *service) makeAPI() (*api, error) {
 	if err := (mcpapi.Services{API: kit, Logger: s.logger, Build: buildRevision(), PublicURL: s.config.PublicURL}).Register(); err != nil {
 		return nil, err
 	}
-	workbench.Services{API: kit, Elaborates: s.writeSide.proofs.Elaborator != nil}.Register()
+	workbench.Services{API: kit, Elaborates: s.writeSide.proofs.Elaborator != nil, Now: time.Now, AnonymousBudget: forWrites.AnonymousBudget()}.Register()
 	a.server = httpserver.New(kit, httpserver.ClientLimits(), s.logger)
 	s.life.Add(a.part(s.config.Listen, s.config.UnreadyFor()))
 	return a, nil

@@ -22,6 +22,7 @@ type evaluateShown struct {
 	Sessions     []sessionRow
 	Notebook     *notebook // of the session, as the history has it; nil: there is none to show
 	Cells        []cell
+	LimitMS      int64 // how long an evaluation of the reader may compute; 0: it is not known
 }
 
 type sessionRow struct {
@@ -87,6 +88,9 @@ func (v *visit) evaluatePage() {
 
 // showEvaluate shows the page; problem is that of its only cell, whose status the page has.
 func (v *visit) showEvaluate(page evaluateShown, problem *refusal) {
+	if v.r.Header.Get("HX-Request") == "" {
+		page.LimitMS = v.evaluationLimit()
+	}
 	if v.who().SignedIn {
 		var live struct{ Sessions []sessionRow }
 		if _, refused := v.ask(http.MethodGet, "/api/sessions", nil, &live); refused == nil {
@@ -102,6 +106,21 @@ func (v *visit) showEvaluate(page evaluateShown, problem *refusal) {
 		}
 	}
 	v.showWithStatus("evaluate", shown{Title: "Evaluate", Section: "evaluate", Page: page}, problem)
+}
+
+// evaluationLimit is how long an evaluation of the reader may compute, in milliseconds; 0: it is not known.
+func (v *visit) evaluationLimit() int64 {
+	if !v.who().SignedIn {
+		return v.AnonymousBudget.Milliseconds()
+	}
+	var catalogue plansShown
+	v.ask(http.MethodGet, "/billing/plans", nil, &catalogue) // refused: there are no plans in it
+	for _, plan := range catalogue.Plans {
+		if plan.Plan == v.who().Plan {
+			return plan.EvaluationBudgetMS
+		}
+	}
+	return 0
 }
 
 func (v *visit) evaluateForm() {

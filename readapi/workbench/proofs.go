@@ -54,7 +54,7 @@ func (v *visit) showProofs(page proofsShown) {
 		asked.Set(name, value)
 	}
 	_, problem := v.ask(http.MethodGet, "/api/certificates?"+asked.Encode(), nil, &page)
-	page.Older, page.Elaborates = v.older("/proofs", given, page.Next), v.elaborates
+	page.Older, page.Elaborates = v.older("/proofs", given, page.Next), v.Elaborates
 	s := shown{Title: "Proofs", Section: "proofs", For: page.For}
 	if refused := cmp.Or(page.Problem, page.NotElaborated); refused != nil { // what was filled in stays on the page
 		page.NoList, problem = problem, refused

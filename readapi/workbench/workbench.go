@@ -11,6 +11,7 @@ import (
 	"regexp"
 	"strings"
 	"sync"
+	"time"
 	"unicode/utf8"
 
 	"reckon/domain/event"
@@ -21,6 +22,9 @@ import (
 type Services struct {
 	API        *httpkit.API // with all its other routes
 	Elaborates bool         // Lean source: the deployment has a toolchain
+	Now        func() time.Time
+	// AnonymousBudget is the longest that an evaluation without an account computes.
+	AnonymousBudget time.Duration
 }
 
 // policy of every page: its scripts, styles and pictures are this service's, its forms and requests come here, and nobody frames it.
@@ -66,14 +70,14 @@ func (s Services) Register() {
 
 func (s Services) get(path string, page func(*visit)) {
 	httpkit.HandleRaw(s.API, http.MethodGet, path, 0, func(w http.ResponseWriter, r *http.Request) {
-		page(&visit{w: w, r: r, api: s.API, elaborates: s.Elaborates})
+		page(&visit{Services: s, w: w, r: r})
 	})
 }
 
 // post serves what a form sends. One that was made for somebody else is shown by refused, which does nothing else.
 func (s Services) post(path string, page func(*visit), refused func(*visit, *refusal)) {
 	httpkit.HandleRaw(s.API, http.MethodPost, path, maxFormBytes, func(w http.ResponseWriter, r *http.Request) {
-		v := &visit{w: w, r: r, api: s.API, elaborates: s.Elaborates}
+		v := &visit{Services: s, w: w, r: r}
 		if problem := v.readForm(); problem != nil {
 			v.show("problem", shown{Title: problem.Title, Problem: problem})
 			return
@@ -88,7 +92,7 @@ func (s Services) post(path string, page func(*visit), refused func(*visit, *ref
 
 // problemPage shows what the service refused before a page, or another route, was asked.
 func (s Services) problemPage(w http.ResponseWriter, r *http.Request, p *httpkit.Problem) {
-	v := &visit{w: w, r: r, api: s.API, elaborates: s.Elaborates}
+	v := &visit{Services: s, w: w, r: r}
 	problem := &refusal{Problem: *p, Wait: w.Header().Get("Retry-After")}
 	if p.Status >= http.StatusInternalServerError {
 		v.person = &person{Problem: problem} // who it is could not be asked either
@@ -148,12 +152,10 @@ type shown struct {
 
 // visit is one request for a page.
 type visit struct {
+	Services
 	w      http.ResponseWriter
 	r      *http.Request
-	api    *httpkit.API
 	person *person
-
-	elaborates bool
 }
 
 // refusal is a problem that a route answered with.
@@ -197,7 +199,7 @@ func (v *visit) ask(method, target string, body, answer any) (*httpkit.Reply, *r
 		sent = encoded
 	}
 	request := httpkit.RequestOf(v.r.Context())
-	reply := v.api.ServeFor(v.r.Context(), httpkit.Delegation{Of: v.r, Source: event.SourceWeb, Agent: request.Agent}, method, target, sent)
+	reply := v.API.ServeFor(v.r.Context(), httpkit.Delegation{Of: v.r, Source: event.SourceWeb, Agent: request.Agent}, method, target, sent)
 	if reply.Status >= http.StatusBadRequest {
 		problem := &refusal{Wait: reply.Header().Get("Retry-After")}
 		if err := json.Unmarshal(reply.Body, &problem.Problem); err != nil || problem.Status == 0 {

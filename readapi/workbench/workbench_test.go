@@ -179,6 +179,7 @@ func TestStopping(t *testing.T) {
 	b.Fill("#expression", "wait")
 	b.ShiftEnter()
 	b.Has("#state", "Evaluating")
+	b.Has("#elapsed", "of at most 3 sec of computing")
 	wait.Until(t, "the engine has the evaluation", func() bool { return s.Evaluated.Load() > 0 })
 	b.Escape()
 	b.Has("#state", "Stopped")
@@ -429,7 +430,7 @@ func TestJobsAreSubmittedAndCancelled(t *testing.T) {
 	b.Fill("#circuit", "OPENQASM 3; include \"stdgates.inc\"; qubit[1] q; h q[0];")
 	b.Click("main details:nth-of-type(2) button.primary")
 	b.Has("#job", "queued")
-	b.Has("#job", "qsim")
+	b.Has("#job", "circuit")
 	b.Go(s.URL + "/jobs?status=cancelled")
 	b.Has("#rows tbody", "cancelled")
 	clean(t, b)
@@ -443,6 +444,35 @@ func TestJobsAreSubmittedAndCancelled(t *testing.T) {
 			t.Errorf("%d: %d %v %.3000s", i, a.Status, a.Header, page.Body)
 		}
 	}
+}
+
+// TestJobsTellWhatTheyComputeAndForHowLong: a row names its input, state, verdict and time; what runs shows its time, its limit and how to end it.
+func TestJobsTellWhatTheyComputeAndForHowLong(t *testing.T) {
+	t.Parallel()
+	b := browser.New(t)
+	s := served(t, apitest.Options{})
+	user := signIn(t, b, s)
+	user.Do(t, http.MethodPost, "/api/jobs", `{"kind":"qsim","circuit":{"qubits":2,"shots":1000,"gates":[{"gate":"h","target":0}]}}`).OK(t)
+	id := user.Do(t, http.MethodPost, "/api/jobs", `{"expression":"1+1","timeout_ms":40000}`).OK(t).JSON["job_id"].(string)
+	nonce := s.ClaimJob(t, id)
+	s.Clock.Pass(12 * time.Second)
+	row := fmt.Sprintf(`#rows tr:has([href="/jobs/%s"])`, id)
+	b.Go(s.URL + "/jobs")
+	b.Has("#rows", "gates: 1, qubits: 2, shots: 1000")
+	b.Has(row, "running")
+	b.Has(row, "1+1")
+	b.Has(row, "12 sec of at most 40 sec")
+	b.Click(row + " a")
+	b.Has("#job", "12 sec of at most 40 sec")
+	b.Until(`document.querySelector("#job progress").max === 40000 && document.querySelector("#job progress").value > 12000 && document.querySelector("#cancel")`) // it has moved by itself
+	sound(t, b, "a running job")
+	s.ComputeJob(t, id, nonce)
+	b.Has("#job .facts", "12 sec")
+	b.Go(s.URL + "/jobs?kind=evaluate")
+	b.Has(row, "verified")
+	b.Has(row, "12 sec")
+	sound(t, b, "rows of jobs")
+	clean(t, b)
 }
 
 // TestReferenceIsSearchedWhileTyping: and an example of an entry goes into the form of the first page.

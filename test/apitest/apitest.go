@@ -339,14 +339,15 @@ func Start(t testing.TB, o Options) *Server {
 		Build: "test", Logger: quiet, PublicURL: o.PublicURL, Access: access.Routes(), Declared: writeapi.Declared(submittable.Declarations()),
 		Authenticator: &auth.Authenticator{Credentials: writeapi.Credentials(log), Sessions: who, AccessTokens: who, Now: server.Clock.Now, MetadataURL: writeapi.MetadataURL, GrantUsed: noteUse(t, who.GrantUsed), TokenUsed: noteUse(t, who.TokenUsed)},
 	})
-	writeapi.Services{
+	forWrites := writeapi.Services{
 		Store: log, Plans: o.Plans, Identity: who, Limiter: ratelimit.NewMemory(), Running: server.Running, Clock: server.Clock, Build: "test",
 		Evaluate: evaluator.Evaluate, Verify: evaluator.Verify, CloseSessionWorker: calculator.CloseSession, Overhead: time.Minute,
 		Anonymous: writeapi.Anonymous{Evaluate: commands.Anonymous{Engine: calculator, Checker: checker{}}.Evaluate, PerHour: o.AnonymousPerHour, Limiter: ratelimit.NewMemory(), Caller: who.Stranger},
 		Jobs:      server.Jobs, JobKinds: submittable, JobView: jobView, Proofs: proofs, Payments: o.Payments,
 		OAuth: writeapi.NewOAuth(log, who, server.Clock, "test"), Logger: quiet,
 		Writes: writes, LogID: projector.LogID(),
-	}.Register(api)
+	}
+	forWrites.Register(api)
 	var tools []readapi.Tool
 	for _, tool := range mcpapi.Tools() {
 		tools = append(tools, readapi.Tool(tool))
@@ -378,7 +379,7 @@ func Start(t testing.TB, o Options) *Server {
 		Build: "test", PublicURL: o.PublicURL, Tools: tools, Revisions: mcpapi.Revisions(),
 	}.Register(api))
 	must(t, mcpapi.Services{API: api, Logger: quiet, Build: "test", PublicURL: o.PublicURL}.Register())
-	workbench.Services{API: api, Elaborates: o.Elaborator != nil}.Register()
+	workbench.Services{API: api, Elaborates: o.Elaborator != nil, Now: server.Clock.Now, AnonymousBudget: forWrites.AnonymousBudget()}.Register()
 	server.API = api
 	begin := httpservertest.Start
 	if o.TLS {

@@ -262,6 +262,18 @@ setInterval(() => {
   }
 }, 1000);
 
+/** What ticks by itself between two answers of the service: a time or a bar with its value as of when it was first seen. */
+const ticking = new WeakMap();
+setInterval(() => {
+  for (const part of $$("data", document).filter((each) => each.closest(".ticking")).concat($$("progress.ticking"))) {
+    if (!ticking.has(part)) ticking.set(part, Number(part.value) - performance.now());
+    const now = ticking.get(part) + performance.now();
+    if (part.matches("progress")) part.value = now;
+    else part.textContent = duration(Math.floor(now / 1000) * 1000);
+  }
+}, 1000);
+const withoutTicking = (html) => html.replace(/<(span|progress) class="ticking".*?<\/\1>/g, "");
+
 const refreshed = new Map(); // the last answer for each part, by its id
 const scrolled = new Map();
 
@@ -295,8 +307,8 @@ document.addEventListener("htmx:beforeSwap", (event) => {
   if (!target.matches("[data-refresh]")) return;
   // What is refreshed keeps what it shows while the service is away, and is left alone while nothing has changed.
   away(xhr.status === 401 ? "You are signed out: this list is as it was. Sign in again to go on." : xhr.status >= 400 ? `The service answered ${xhr.status}: this list is as it was, and is asked for again.` : "");
-  if (xhr.status >= 400 || refreshed.get(target.id) === xhr.responseText) event.detail.shouldSwap = false;
-  else refreshed.set(target.id, xhr.responseText);
+  if (xhr.status >= 400 || refreshed.get(target.id) === withoutTicking(xhr.responseText)) event.detail.shouldSwap = false;
+  else refreshed.set(target.id, withoutTicking(xhr.responseText));
   scrolled.set(target.id, $(".scroll", target)?.scrollLeft ?? 0);
 });
 document.addEventListener("htmx:afterSwap", (event) => {
@@ -305,12 +317,26 @@ document.addEventListener("htmx:afterSwap", (event) => {
   const { id } = event.detail.target;
   if (scrolled.has(id)) $(`#${id} .scroll`)?.scrollTo({ left: scrolled.get(id) });
 });
+/** Shows how long an evaluation has taken while it is the newest one that works. */
+function showElapsed(began) {
+  const shown = $("#elapsed");
+  if (!shown) return;
+  shown.dataset.began = began;
+  const limit = shown.dataset.limit && `, of at most ${duration(Number(shown.dataset.limit))} of computing`;
+  const tick = () => {
+    if (shown.dataset.began !== String(began) || !$("form.working")) return clearInterval(every);
+    say(shown, `${inUnit("second", 1)((performance.now() - began) / 1000)}${limit ?? ""}`);
+  };
+  const every = setInterval(tick, 200);
+  tick();
+}
 document.addEventListener("htmx:beforeRequest", (event) => {
   const form = event.detail.elt;
   if (!form.closest("#evaluate, .examples, .again")) return;
   delete form.dataset.stopped;
   for (const each of [form, ...$$("#evaluate, .examples")]) each.classList.add("working");
   state("Evaluating");
+  showElapsed(performance.now());
 });
 document.addEventListener("htmx:afterRequest", (event) => {
   const form = event.detail.requestConfig.elt; // which may have been replaced by the answer
