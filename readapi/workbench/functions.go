@@ -149,7 +149,7 @@ var badges = map[string]badge{
 	"verified": {"✓", "good", "verified"}, "refuted": {"✗", "bad", "refuted"}, "inconclusive": {"–", "open", "inconclusive"}, "rejected": {"✗", "bad", "rejected"}, "unsupported": {"?", "open", "unsupported"},
 	"success": {"✓", "open", "answered"}, "unevaluated": {"–", "open", "no answer"}, "plot_omitted": {"–", "open", "graphic too large"}, "timeout": {"✗", "bad", "out of time"}, "error": {"✗", "bad", "ended without an answer"},
 	"queued": {"…", "open", "queued"}, "running": {"▸", "open", "running"}, "succeeded": {"✓", "open", "done"}, "failed": {"✗", "bad", "failed"}, "cancelled": {"–", "open", "cancelled"}, "lost": {"✗", "bad", "lost"},
-	"supported": {"✓", "good", "supported"}, "divergent": {"≠", "bad", "divergent"}, "blocked": {"–", "open", "blocked"},
+	"supported": {"✓", "good", "supported"}, "divergent": {"≠", "open", "some examples wrong"}, "blocked": {"–", "open", "not allowed here"},
 	"checked": {"✓", "open", "no fault found"}, "refused": {"✗", "bad", "would be refused"}, "undecided": {"?", "open", "undecided"},
 	"active": {"✓", "open", "active"}, "past_due": {"!", "bad", "past due"}, "ending": {"–", "open", "ending"}, "open": {"!", "open", "open"}, "paid": {"✓", "open", "paid"}, "voided": {"–", "open", "voided"},
 }
