@@ -94,7 +94,7 @@ func (s *service) makeAPI() (*api, error) {
 	if err := (mcpapi.Services{API: kit, Logger: s.logger, Build: buildRevision(), PublicURL: s.config.PublicURL}).Register(); err != nil {
 		return nil, err
 	}
-	workbench.Services{API: kit, Elaborates: s.writeSide.proofs.Elaborator != nil, Now: time.Now, AnonymousBudget: forWrites.AnonymousBudget()}.Register()
+	workbench.Services{API: kit, Elaborates: s.writeSide.proofs.Elaborator != nil, Now: time.Now, AnonymousBudget: forWrites.AnonymousBudget(), Evaluate: forWrites.EvaluateForItself}.Register()
 	a.server = httpserver.New(kit, httpserver.ClientLimits(), s.logger)
 	s.life.Add(a.part(s.config.Listen, s.config.UnreadyFor()))
 	return a, nil

@@ -26,6 +26,8 @@ import (
 
 // jobsShown is the list of jobs, with the form for another.
 type jobsShown struct {
+	samples
+	Visitor bool // nobody is signed in: there are samples, and no form
 	Filter  map[string]string
 	Jobs    []jobRow `json:"jobs"`
 	Next    *string  `json:"next_before"`
@@ -99,7 +101,13 @@ func (j jobRow) Unpublished() bool {
 	return j.Status == "succeeded" && (j.Kind == "proof" && j.CertificateID == "" || j.Kind == "evaluate" && j.RunID == nil)
 }
 
-func (v *visit) jobsPage() { v.showJobs(newJobForm(), "", nil) }
+func (v *visit) jobsPage() {
+	if v.stranger() {
+		v.show("jobs", shown{Title: "Jobs", Section: "jobs", Page: jobsShown{Visitor: true}})
+		return
+	}
+	v.showJobs(newJobForm(), "", nil)
+}
 
 // showJobs shows the list with the form. What was filled in stays on the page, whatever refuses it: refused is that of the form, which is bound to
 // who reads the page now unless of is somebody else.

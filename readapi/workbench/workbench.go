@@ -2,6 +2,7 @@ package workbench
 
 import (
 	"bytes"
+	"context"
 	"embed"
 	"encoding/json"
 	"errors"
@@ -16,6 +17,7 @@ import (
 
 	"reckon/domain/event"
 	"reckon/internal/httpkit"
+	"reckon/internal/view"
 )
 
 // Services are what the pages are served from.
@@ -25,6 +27,10 @@ type Services struct {
 	Now        func() time.Time
 	// AnonymousBudget is the longest that an evaluation without an account computes.
 	AnonymousBudget time.Duration
+	// Evaluate answers a question of the service itself, for the first page to show; nil: it shows none.
+	Evaluate func(ctx context.Context, expression string) (view.Evaluation, error)
+
+	shown *showcase
 }
 
 // policy of every page: its scripts, styles and pictures are this service's, its forms and requests come here, and nobody frames it.
@@ -38,6 +44,7 @@ const maxFormBytes = 3*httpkit.MaxJSONBytes + 64<<10
 
 // Register serves the pages.
 func (s Services) Register() {
+	s.shown = &showcase{evaluate: s.Evaluate}
 	templates() // a page that does not parse ends the process here
 	httpkit.HandleRaw(s.API, http.MethodGet, "/assets/{version}/{name}", 0, s.serveAsset)
 	s.API.ShowProblems(s.problemPage)
@@ -279,6 +286,9 @@ func (v *visit) who() person {
 	}
 	return *v.person
 }
+
+// stranger tells whether it is known that nobody is signed in.
+func (v *visit) stranger() bool { return !v.who().SignedIn && v.who().Problem == nil }
 
 // hasSession tells whether the request has any credential that could be somebody's.
 func (v *visit) hasSession() bool {

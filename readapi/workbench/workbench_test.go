@@ -75,8 +75,9 @@ func clean(t *testing.T, b *browser.Tab) {
 func TestFirstVisit(t *testing.T) {
 	t.Parallel()
 	b := browser.New(t)
-	s := served(t, apitest.Options{})
+	s := served(t, apitest.Options{Showcase: true})
 	b.Go(s.URL + "/")
+	b.Until(`document.querySelectorAll("#shown article .verdict").length === 2`) // before anything is pressed
 	if bytes := b.Transferred(); bytes < 10_000 || bytes >= 200_000 {
 		t.Errorf("%d bytes came for the first page", bytes)
 	}
@@ -204,8 +205,8 @@ func TestPagesAndTheirPolicy(t *testing.T) {
 	}
 	for path, want := range map[string][2]int{ // without a session, with one
 		"/": {200, 200}, "/?e=x%3Cy": {200, 200}, "/sign-in": {200, 200}, "/sign-up": {200, 200}, "/sign-in?next=%2Fplans": {200, 200}, "/runs/1": {401, 404}, "/runs/x": {404, 404}, "/runs/%3Cscript%3E": {404, 404},
-		"/history": {401, 200}, "/history?verdict=verified&query=%3C&status=": {401, 200}, "/history?status=nonsense": {401, 400}, "/history?from=x": {401, 400}, "/history?before=x": {401, 400}, "/jobs": {401, 200}, "/jobs?kind=qsim&status=lost": {401, 200}, "/jobs/x": {401, 404},
-		"/bursts": {401, 200}, "/bursts?before=x": {401, 400}, "/bursts/x": {401, 404}, "/proofs": {401, 200}, "/account": {401, 200}, "/plans": {200, 200}, "/reference": {200, 200}, "/reference?q=%3Cscript%3E": {200, 200}, "/reference?offset=-1": {400, 400}, "/reference/Factor": {200, 200}, "/reference/Factr": {404, 404}, "/reference/a%2Fb%3F": {404, 404},
+		"/history": {401, 200}, "/history?verdict=verified&query=%3C&status=": {401, 200}, "/history?status=nonsense": {401, 400}, "/history?from=x": {401, 400}, "/history?before=x": {401, 400}, "/jobs": {200, 200}, "/jobs?kind=qsim&status=lost": {200, 200}, "/jobs/x": {401, 404},
+		"/bursts": {401, 200}, "/bursts?before=x": {401, 400}, "/bursts/x": {401, 404}, "/proofs": {200, 200}, "/account": {401, 200}, "/plans": {200, 200}, "/reference": {200, 200}, "/reference?q=%3Cscript%3E": {200, 200}, "/reference?offset=-1": {400, 400}, "/reference/Factor": {200, 200}, "/reference/Factr": {404, 404}, "/reference/a%2Fb%3F": {404, 404},
 		"/certificates/x": {404, 404}, "/certificates/b3e2c1d0-5f4a-4c3b-8d2e-1f0a9b8c7d6e": {404, 404},
 	} {
 		for i, cookie := range []string{"", user.Cookie} {
@@ -814,6 +815,39 @@ func TestScriptsShowWhatIsNotSeen(t *testing.T) {
 	b.Has("#uploaded", "4.9U+202E<b>")
 	b.Has("#uploaded", "SHA-256")
 	sound(t, b, "an upload")
+	clean(t, b)
+}
+
+// TestVisitorsSeeJobsAndProofs: both pages show samples that have run, and the theorems of an export without sending it.
+func TestVisitorsSeeJobsAndProofs(t *testing.T) {
+	t.Parallel()
+	b := browser.New(t)
+	s := served(t, apitest.Options{})
+	b.Go(s.URL + "/")
+	b.Click(`nav a[href="/jobs"]`)
+	b.Has("h1", "Jobs")
+	b.Click(".sample summary")
+	b.Until(`document.querySelector(".sample svg.chart").textContent.includes("11")`)
+	b.Has(`main a[href^="/sign-up"]`, "Open an account")
+	sound(t, b, "jobs without an account")
+	b.Click(`nav a[href="/proofs"]`)
+	b.Has("h1", "Proofs")
+	b.Click("#sample")
+	b.Has("#uploaded", "Nothing was sent")
+	b.Has("#theorems", "and_swap")
+	b.Has(`main a[download="and_swap.ndjson"]`, "sample")
+	sound(t, b, "proofs without an account")
+	clean(t, b)
+	signIn(t, b, s)
+	b.Go(s.URL + "/proofs")
+	b.Click("#sample")
+	b.Until(`document.querySelector("#upload").value.length === 36 && document.querySelector("#declarations").value === "and_swap"`)
+	b.Click("#theorems input")
+	b.Until(`document.querySelector("#declarations").value === ""`)
+	b.Click("#theorems input")
+	sound(t, b, "the theorems of an export")
+	b.Click(`button[value="inspect"]`)
+	b.Has("#report", "in the export")
 	clean(t, b)
 }
 

@@ -248,6 +248,7 @@ type Options struct {
 	StateAge             time.Duration // of files of state vectors; a day when zero
 	StateBytes           int64         // of an account's such files; 64 MiB when zero
 	MaxPlaceWait         time.Duration // of a job's place in the queue; a minute when zero
+	Showcase             bool          // the first page shows answers of the service's own questions
 	AnonymousPerHour     int           // evaluations without an account; 1000 when zero, none when negative
 }
 
@@ -379,7 +380,11 @@ func Start(t testing.TB, o Options) *Server {
 		Build: "test", PublicURL: o.PublicURL, Tools: tools, Revisions: mcpapi.Revisions(),
 	}.Register(api))
 	must(t, mcpapi.Services{API: api, Logger: quiet, Build: "test", PublicURL: o.PublicURL}.Register())
-	workbench.Services{API: api, Elaborates: o.Elaborator != nil, Now: server.Clock.Now, AnonymousBudget: forWrites.AnonymousBudget()}.Register()
+	pages := workbench.Services{API: api, Elaborates: o.Elaborator != nil, Now: server.Clock.Now, AnonymousBudget: forWrites.AnonymousBudget()}
+	if o.Showcase {
+		pages.Evaluate = forWrites.EvaluateForItself
+	}
+	pages.Register()
 	server.API = api
 	begin := httpservertest.Start
 	if o.TLS {

@@ -200,36 +200,6 @@ const state = (text) => {
   if (status) say(status, text);
 };
 
-let uploading; // the newest upload, which ends the one before: the field has the id of the file that was chosen last
-
-/** Uploads a proof as it is, and fills in its id. */
-async function upload(file) {
-  const said = $("#uploaded");
-  uploading?.abort();
-  const { signal } = (uploading = new AbortController());
-  $("#upload").value = ""; // the id of an earlier file is not that of this one
-  say(said, "Uploading…");
-  try {
-    const headers = { "Content-Type": "application/x-ndjson", "Reckon-Account": document.body.dataset.madeFor }; // stored for them only
-    if (/\.gz$/.test(file.name)) Object.assign(headers, { "Content-Type": "application/gzip", "Content-Encoding": "gzip" });
-    const answer = await fetch("/api/proofs", { method: "POST", body: file, headers, credentials: "same-origin", redirect: "error", signal });
-    const body = await answer.json();
-    signal.throwIfAborted();
-    if (!answer.ok) throw new Error(body.detail ?? `the service answered ${answer.status}`);
-    $("#upload").value = body.upload_id;
-    say(said, `${file.name}: ${new Intl.NumberFormat().format(body.export_bytes)} bytes, Lean ${body.lean?.version ?? "of no version given"}, SHA-256 ${body.export_sha256}`);
-    $("#declarations").focus();
-  } catch (error) {
-    if (!signal.aborted) say(said, `${file.name} was not taken: ${error instanceof TypeError ? "the service cannot be reached" : error.message}`); // fetch fails with a TypeError
-  }
-}
-
-/** Uploads the file that was chosen; of several none, because a check is about one. */
-function uploadOne(files) {
-  if (files.length > 1) say($("#uploaded"), `${files.length} files: choose one, a check is about one export.`);
-  else if (files[0]) upload(files[0]);
-}
-
 // What is to be taken along has a button that copies it, where the browser lets pages copy.
 for (const text of navigator.clipboard ? $$("pre[data-copy]") : []) {
   const button = document.createElement("button"), said = document.createElement("span");
@@ -239,18 +209,6 @@ for (const text of navigator.clipboard ? $$("pre[data-copy]") : []) {
     say(said, await navigator.clipboard.writeText(text.textContent).then(() => "Copied.", () => "It was not copied: select it."));
   });
   text.after(button, " ", said);
-}
-
-const drop = $("#drop");
-if (drop) {
-  $("#file").addEventListener("change", (event) => uploadOne(event.target.files));
-  for (const kind of ["dragover", "dragleave", "drop"]) {
-    drop.addEventListener(kind, (event) => {
-      event.preventDefault();
-      drop.classList.toggle("over", kind === "dragover");
-      if (kind === "drop") uploadOne(event.dataTransfer.files);
-    });
-  }
 }
 
 /** Parts of a page that change are asked for again while somebody looks, every so many seconds as they say. */
