@@ -152,6 +152,7 @@ type shown struct {
 	Person  person
 	For     reader   // whose the forms of this page are
 	Here    string   // path and query of this page, to come back to
+	Scheme  string   // light or dark, where the reader has chosen one
 	Problem *refusal // why there is nothing more to show
 	Refused *refusal // what was asked for on the page
 	Page    any
@@ -298,13 +299,22 @@ func (v *visit) hasSession() bool {
 // show answers with a page. Its status is that of the problem, if it has one.
 func (v *visit) show(name string, s shown) { v.showWithStatus(name, s, s.Problem) }
 
+// scheme is the scheme of colours that the reader has chosen on a page, whose script sets the cookie; empty: that of the system.
+func (v *visit) scheme() string {
+	chosen, err := v.r.Cookie("reckon-scheme")
+	if err != nil || chosen.Value != "light" && chosen.Value != "dark" {
+		return ""
+	}
+	return chosen.Value
+}
+
 // showWithStatus answers with a page that shows a problem, if there is one, in a place of its own.
 func (v *visit) showWithStatus(name string, s shown, problem *refusal) {
 	s.Person = v.who()
 	if s.For == "" {
 		s.For = s.Person.reader()
 	}
-	s.Here = local(v.r.URL.RequestURI())
+	s.Here, s.Scheme = local(v.r.URL.RequestURI()), v.scheme()
 	if v.r.Method == http.MethodPost {
 		s.Here = local(v.r.URL.Path)
 	}

@@ -211,6 +211,13 @@ for (const text of navigator.clipboard ? $$("pre[data-copy]") : []) {
   text.after(button, " ", said);
 }
 
+/** The scheme of colours that somebody chose: the service writes it into every page that follows. */
+$("#scheme")?.addEventListener("click", () => {
+  const root = document.documentElement, dark = (root.dataset.scheme ?? (matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light")) === "dark";
+  root.dataset.scheme = dark ? "light" : "dark";
+  document.cookie = `reckon-scheme=${root.dataset.scheme}; path=/; max-age=31536000; samesite=lax${location.protocol === "https:" ? "; secure" : ""}`;
+});
+
 /** Parts of a page that change are asked for again while somebody looks, every so many seconds as they say. */
 let ticks = 0;
 setInterval(() => {
