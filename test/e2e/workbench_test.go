@@ -27,6 +27,14 @@ func TestWorkbench(t *testing.T) {
 	}
 	const last = "#cells > .cell:last-child "
 	b.Go(s.URL + "/")
+	b.Has("#shown .verdict.verified summary", "Verified") // before anything is pressed
+	b.Has("#shown .verdict.refuted summary", "Refuted")
+	picture(t, b, "first-page")
+	for _, path := range []string{"/jobs", "/proofs"} {
+		b.Go(s.URL + path)
+		picture(t, b, "visitor-"+strings.TrimPrefix(path, "/"))
+	}
+	b.Go(s.URL + "/")
 	b.Click(".examples button")
 	b.Has(last+".verdict.verified summary", "Verified")
 	b.Click(last + ".verdict summary")
