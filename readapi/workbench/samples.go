@@ -29,8 +29,8 @@ type example struct{ Expression, About string }
 
 // examples are answered anonymously.
 var examples = []example{
-	{"Integrate[x^2 Sin[x], x]", "an integral, verified"},
-	{"Simplify[Sqrt[E^x]]", "a wrong answer, caught"},
+	{"Integrate[x^2 Sin[x], x]", "an integral"},
+	{"Simplify[Sqrt[E^x]]", "a root that is not always so"},
 	{"Solve[{x + y == 5, x y == 6}, {x, y}]", "a system"},
 	{"Inverse[{{2, 1}, {1, 3}}]", "a matrix"},
 	{"Variance[{2, 4, 4, 5, 9}]", "statistics"},
@@ -99,7 +99,7 @@ type proofSample struct {
 var proofSamples = sync.OnceValue(func() []proofSample {
 	export := read("samples/" + sampleExport)
 	wrong := bytes.Replace(bytes.Replace(export, []byte(`{"app":{"arg":15,"fn":51},"ie":52}`), []byte(`{"app":{"arg":4,"fn":51},"ie":52}`), 1), []byte(`{"app":{"arg":4,"fn":52},"ie":53}`), []byte(`{"app":{"arg":15,"fn":52},"ie":53}`), 1)
-	samples := []proofSample{{Name: "A theorem", About: "p ∧ q → q ∧ p, accepted by two kernels"}, {Name: "A wrong proof", About: "the same, with its halves in the wrong order: refused"}}
+	samples := []proofSample{{Name: "A theorem", About: "p ∧ q → q ∧ p"}, {Name: "A wrong proof", About: "the same, with its halves in the wrong order"}}
 	for i, content := range [][]byte{export, wrong} {
 		report, err := check.Run(context.Background(), bytes.NewReader(content), check.Options{Declarations: []string{"and_swap"}, FileName: sampleExport, Kernel: kernel.Options{Workers: 1}})
 		if err != nil {

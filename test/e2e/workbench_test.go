@@ -114,7 +114,6 @@ func TestWorkbench(t *testing.T) {
 	picture(t, b, "run")
 
 	b.Go(s.URL + "/jobs")
-	picture(t, b, "jobs")
 	b.Click("main details:nth-of-type(2) summary")
 	b.Fill("#circuit", ghz)
 	b.Has("#diagram", "15 instructions")
@@ -133,6 +132,10 @@ func TestWorkbench(t *testing.T) {
 		b.Has("main", judged.shows)
 		picture(t, b, "certificate-"+judged.badge)
 	}
+	b.Go(s.URL + "/jobs")
+	b.Has("#rows tbody", "usesSorry")
+	b.Has("#rows tbody", "rejected")
+	picture(t, b, "jobs")
 	b.Go(s.URL + "/proofs")
 	b.Has("main", "usesSorry")
 	for _, path := range []string{"/reference?q=integrate", "/plans", "/account"} {
