@@ -171,6 +171,9 @@ func (s *fairNode) flood(b *testing.B, kinds []string) (stop func()) {
 		if err != nil {
 			b.Fatal(err)
 		}
+		if _, err := command.StdinPipe(); err != nil { // which ends with this process
+			b.Fatal(err)
+		}
 		if err := command.Start(); err != nil {
 			b.Fatal(err)
 		}
@@ -187,8 +190,12 @@ func (s *fairNode) flood(b *testing.B, kinds []string) (stop func()) {
 	}
 }
 
-// runFlood floods until it is killed.
+// runFlood floods until it is killed, or who began it is gone.
 func runFlood(kind, address string) {
+	go func() {
+		_, _ = io.Copy(io.Discard, os.Stdin)
+		os.Exit(0)
+	}()
 	config, err := esdb.ParseConnectionString(address)
 	if err != nil {
 		panic(err)
