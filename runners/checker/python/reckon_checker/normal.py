@@ -206,7 +206,7 @@ class Normalizer:
             name: object = head
         elif is_call(head, "Function"):
             return self.normal(applied(head, node[1:]))
-        elif isinstance(head, tuple) and is_call(head[0], "Derivative") and isinstance(head[1], str) and not undefined(head[1]):
+        elif isinstance(head, tuple) and is_call(head[0], "Derivative") and head[1] in ANALYTIC:
             return self.normal(of_language(head[1], arguments(head[0]), node[1:]))
         elif is_call(head, "C") or (isinstance(head, tuple) and is_call(head[0], "Derivative")):
             name = head
@@ -475,6 +475,10 @@ OPAQUE = frozenset(
     "EllipticPi LegendreP LegendreQ ChebyshevT ChebyshevU HermiteH LaguerreL GegenbauerC JacobiP Hypergeometric0F1 Hypergeometric1F1 "
     "Hypergeometric2F1 HypergeometricU HarmonicNumber Pochhammer Abs Sign Re Im Arg Conjugate UnitStep HeavisideTheta Floor Ceiling Mod "
     "C DawsonF InverseErf Binomial Fibonacci LucasL Gudermannian".split()
+)
+# Those of one branch or several that have complex derivatives.
+ANALYTIC = (OPAQUE - frozenset("Abs Sign Re Im Arg Conjugate UnitStep HeavisideTheta Floor Ceiling Mod C".split())) | frozenset(
+    "Sin Cos Tan Cot Sec Csc Sinh Cosh Tanh Coth Sech Csch Exp Sqrt".split()
 )
 
 
