@@ -198,7 +198,7 @@ class Normalizer:
         if isinstance(head, str):
             if head not in OPAQUE and not undefined(head):
                 raise TooLarge
-            order = as_rational(self.normal(node[1])) if head in BESSEL or head == "Gamma" and len(node) == 2 else None
+            order = as_rational(self.normal(node[1])) if head in BESSEL or (head == "Gamma" and len(node) == 2) else None
             if order is not None and order.q == 1 and head in BESSEL and order < 0:
                 return self.normal(times(BESSEL[head] ** int(order.p), (head, -int(order.p), *node[2:])))
             if order is not None and order.q == 1 and head == "Gamma" and 0 < order <= MAX_FACTORIAL:

@@ -89,10 +89,9 @@ def unbounded(factor: Tree, k: str, start: int) -> Tree | None:
         return None
     n, m = top.degree(), bottom.degree()
     size = abs(top[n] / bottom[m])
+    growth = fmpq(n - m) if n != m else size - 1
     if n == m and top[n] == bottom[m]:
         growth = top[n - 1] / top[n] - bottom[n - 1] / bottom[n] if n > 0 else fmpq(0)
-    else:
-        growth = fmpq(n - m) if n != m else size - 1
     if growth < 0:
         return 0
     signs = [sign_between(side, fmpq(start), None, strict=False) if side.degree() > 0 else "+" if side[0] > 0 else "-" for side in quotient]

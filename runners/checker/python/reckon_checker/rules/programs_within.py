@@ -20,13 +20,16 @@ KEEPING = frozenset("Sum Product NSum NProduct NIntegrate Table Array Function R
 OF_LISTS = frozenset("First Last Length Total Dot Mean Median FromDigits Norm".split())
 # Functions that compare or order what stands there, which another value of a symbol changes.
 COMPARING = frozenset(
-    "Sort ReverseSort SortBy ReverseSortBy Ordering OrderedQ Order Union Intersection Complement SymmetricDifference DeleteDuplicates DuplicateFreeQ Tally Counts "
-    "Gather Split Commonest TakeLargest TakeSmallest MaximalBy MinimalBy KeySort SameQ UnsameQ MemberQ FreeQ MatchQ Count Cases DeleteCases FirstCase Position Switch "
-    "SubsetQ ContainsAll ContainsAny ContainsNone ContainsOnly PositionIndex IntegerQ EvenQ OddQ PrimeQ NumberQ NumericQ AtomQ VectorQ ListQ".split()
+    "Sort ReverseSort SortBy ReverseSortBy Ordering OrderedQ Order Union Intersection Complement SymmetricDifference DeleteDuplicates DuplicateFreeQ Tally "
+    "Counts Gather Split Commonest TakeLargest TakeSmallest MaximalBy MinimalBy KeySort SameQ UnsameQ MemberQ FreeQ MatchQ Count Cases DeleteCases FirstCase "
+    "Position Switch SubsetQ ContainsAll ContainsAny ContainsNone ContainsOnly PositionIndex IntegerQ EvenQ OddQ PrimeQ NumberQ NumericQ "
+    "AtomQ VectorQ ListQ".split()
 )
 CONSTANT = "constant$"
 # Assignments, which count beyond the place at which they stand.
-ASSIGNING = frozenset("Set SetDelayed CompoundExpression Increment Decrement PreIncrement PreDecrement AddTo SubtractFrom TimesBy DivideBy AppendTo PrependTo".split())
+ASSIGNING = frozenset(
+    "Set SetDelayed CompoundExpression Increment Decrement PreIncrement PreDecrement AddTo SubtractFrom TimesBy DivideBy AppendTo PrependTo".split()
+)
 
 
 def worked_out(task: dict[str, Any]) -> dict[str, Any]:
