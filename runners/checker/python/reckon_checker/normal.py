@@ -206,7 +206,7 @@ class Normalizer:
             name: object = head
         elif is_call(head, "Function"):
             return self.normal(applied(head, node[1:]))
-        elif isinstance(head, tuple) and is_call(head[0], "Derivative") and head[1] in ANALYTIC:
+        elif isinstance(head, tuple) and is_call(head[0], "Derivative") and isinstance(head[1], str) and head[1] in ANALYTIC:
             return self.normal(of_language(head[1], arguments(head[0]), node[1:]))
         elif is_call(head, "C") or (isinstance(head, tuple) and is_call(head[0], "Derivative")):
             name = head
