@@ -39,8 +39,9 @@ KINKED = ("Abs", "RealAbs", "Sign", "RealSign", "UnitStep", "HeavisideTheta", "R
 def proof(integrand: Tree, ranges: list[tuple[str, Tree, Tree]], task: dict[str, Any], seed: int) -> Verified | None:
     """Whether the integral over ranges, the first one outermost, is the answer."""
     answer, conditions = task["answer"], list(task.get("assumptions") or [])
-    if is_call(answer, "ConditionalExpression") and plain_condition(answer[2]):
-        answer, conditions = answer[1], [*conditions, answer[2]]
+    parts = arguments(answer)
+    if is_call(answer, "ConditionalExpression") and len(parts) == 2 and plain_condition(parts[1]):
+        answer, conditions = parts[0], [*conditions, parts[1]]
     value = over(integrand, ranges, conditions)
     if value is None:
         return None

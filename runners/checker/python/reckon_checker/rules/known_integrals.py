@@ -301,7 +301,8 @@ class _Known:
         """Sin[x]^p Cos[x]^q Log[Sin[x]]^k."""
         k, factors = self.logarithms(factors, ("Sin", self.x))
         heads = {"Sin": (1, 0), "Cos": (0, 1), "Tan": (1, -1), "Cot": (-1, 1)}
-        p, q = 0, 0
+        p: Tree = 0
+        q: Tree = 0
         for base, e in factors:
             require(is_call(base, *heads) and arguments(base) == (self.x,))
             up, down = heads[str(base[0])]  # type: ignore[index]
