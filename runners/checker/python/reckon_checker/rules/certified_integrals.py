@@ -54,7 +54,8 @@ def plain_condition(condition: Tree) -> bool:
     if not is_call(condition, "Greater", "Less", "GreaterEqual", "LessEqual") or len(arguments(condition)) != 2:
         return False
     one, bound = arguments(condition)
-    return isinstance(one[1] if is_call(one, "Re") else one, str) and rational_of(bound) is not None
+    name = arguments(one)[0] if is_call(one, "Re") else one
+    return isinstance(name, str) and rational_of(bound) is not None
 
 
 def over(integrand: Tree, ranges: list[tuple[str, Tree, Tree]], conditions: list[Tree]) -> Tree | None:
