@@ -15,7 +15,7 @@ from typing import Any
 from flint import fmpq
 
 from . import budget
-from .calculus import applied, differentiate, expand_d
+from .calculus import applied, derivatives_of_list, expand_d, of_language
 from .field import Field, Fraction, TooLarge, as_rational, content, lowest
 from .primes import factorization
 from .reality import on_reals, rewritten
@@ -482,17 +482,6 @@ ANALYTIC = (OPAQUE - frozenset("Abs Sign Re Im Arg Conjugate UnitStep HeavisideT
 )
 
 
-def of_language(function: str, orders: tuple[Tree, ...], args: tuple[Tree, ...]) -> Tree:
-    """Derivative[orders][function][args] of a function of the language."""
-    names = tuple(f"derivative$variable{i}" for i in range(len(args)))
-    body: Tree = (function, *names)
-    for name, order in zip(names, orders, strict=True):
-        if not isinstance(order, int):
-            raise Refused("Derivative")
-        body = differentiate(body, name, order)
-    return applied(("Function", ("List", *names), body), args)
-
-
 def proves_zero(node: Tree, *known: Collection[Any]) -> bool:
     """Whether the normal form shows that the expression is zero wherever it is defined. known: as a Normalizer takes it."""
     empty: tuple[Collection[Any], ...] = ((),) * 4
@@ -509,18 +498,3 @@ def proves_equal(left: Tree, right: Tree, *known: Collection[Any]) -> bool:
     if is_call(left, "D") and is_call(right, "List") and (entries := derivatives_of_list(left)) is not None:
         return proves_equal(entries, right, *known)
     return proves_zero(minus(left, right), *known)
-
-
-def derivatives_of_list(node: Tree) -> Tree | None:
-    """D[{f, g}, x] as {D[f, x], D[g, x]}, D[f, {{x, y}, n}] by entries; None where it is another derivative."""
-    of, *by = arguments(node)
-    if is_call(of, "List"):
-        return ("List", *(("D", entry, *by) for entry in arguments(of)))
-    if len(by) == 1 and is_call(by[0], "List") and len(arguments(by[0])) == 1 and is_call(arguments(by[0])[0], "List"):
-        return ("List", *(("D", of, name) for name in arguments(arguments(by[0])[0])))
-    if len(by) == 1 and is_call(by[0], "List") and len(arguments(by[0])) == 2:
-        names, order = arguments(by[0])
-        if is_call(names, "List") and isinstance(order, int) and order > 0:
-            inner: Tree = ("List", names, order - 1) if order > 2 else ("List", names)
-            return ("List", *(("D", of, name) if order == 1 else ("D", ("D", of, name), inner) for name in arguments(names)))
-    return None
