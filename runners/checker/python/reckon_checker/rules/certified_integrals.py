@@ -39,8 +39,9 @@ KINKED = ("Abs", "RealAbs", "Sign", "RealSign", "UnitStep", "HeavisideTheta", "R
 def proof(integrand: Tree, ranges: list[tuple[str, Tree, Tree]], task: dict[str, Any], seed: int) -> Verified | None:
     """Whether the integral over ranges, the first one outermost, is the answer."""
     answer, conditions = task["answer"], list(task.get("assumptions") or [])
-    if is_call(answer, "ConditionalExpression") and plain_condition(answer[2]):
-        answer, conditions = answer[1], [*conditions, answer[2]]
+    parts = arguments(answer)
+    if is_call(answer, "ConditionalExpression") and len(parts) == 2 and plain_condition(parts[1]):
+        answer, conditions = parts[0], [*conditions, parts[1]]
     value = over(integrand, ranges, conditions)
     if value is None:
         return None
@@ -53,7 +54,8 @@ def plain_condition(condition: Tree) -> bool:
     if not is_call(condition, "Greater", "Less", "GreaterEqual", "LessEqual") or len(arguments(condition)) != 2:
         return False
     one, bound = arguments(condition)
-    return isinstance(one[1] if is_call(one, "Re") else one, str) and rational_of(bound) is not None
+    name = arguments(one)[0] if is_call(one, "Re") else one
+    return isinstance(name, str) and rational_of(bound) is not None
 
 
 def over(integrand: Tree, ranges: list[tuple[str, Tree, Tree]], conditions: list[Tree]) -> Tree | None:

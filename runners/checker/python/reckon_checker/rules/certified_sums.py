@@ -18,6 +18,7 @@ from ..expanding import towards
 from ..findings import Verified
 from ..hypergeometric import related
 from ..normal import proves_zero
+from ..signs import sign_between
 from ..tree import Refused, Tree, free_symbols, minus, plus, power, rational, rational_tree, replace, times
 from ..univariate import as_tree
 from ..values import Number, Undecided, Value, complex_ball, is_number, precision
@@ -70,9 +71,31 @@ def to_infinity(task: dict[str, Any], term: Tree, k: str, start: int, seed: int)
 
 def product_to_infinity(task: dict[str, Any], factor: Tree, k: str, start: int, seed: int) -> Verified | None:
     """A product from a whole number on, without parameters."""
-    form = of_factors(factor, k, start)
+    form = unbounded(factor, k, start) if task["answer"] in (0, "Infinity") else of_factors(factor, k, start)
+    if form is not None and form == task["answer"]:
+        return Verified(exact=True)
     found = None if form is None else identities.check({"claims": [(form, task["answer"])]}, seed)
     return found if isinstance(found, Verified) else None
+
+
+def unbounded(factor: Tree, k: str, start: int) -> Tree | None:
+    """0 or Infinity, of a quotient p/q of polynomials without a zero or a pole from the first index on: the product goes as k^d, d the difference of the
+    second coefficients, where the first ones are the same; else as a power of a number, or a factorial."""
+    quotient = quotient_in(factor, k)
+    if quotient is None:
+        return None
+    top, bottom = quotient
+    if any(f.degree() == 1 and (root := -f[0] / f[1]).q == 1 and root >= start for side in quotient for f, _ in side.factor()[1]):
+        return None
+    n, m = top.degree(), bottom.degree()
+    size = abs(top[n] / bottom[m])
+    growth = fmpq(n - m) if n != m else size - 1
+    if n == m and top[n] == bottom[m]:
+        growth = top[n - 1] / top[n] - bottom[n - 1] / bottom[n] if n > 0 else fmpq(0)
+    if growth < 0:
+        return 0
+    signs = [sign_between(side, fmpq(start), None, strict=False) if side.degree() > 0 else "+" if side[0] > 0 else "-" for side in quotient]
+    return "Infinity" if growth > 0 and signs[0] == signs[1] != "" else None
 
 
 def of_factors(factor: Tree, k: str, start: int) -> Tree | None:
@@ -116,6 +139,8 @@ def of_second_degree(p: fmpq_poly) -> list[Tree]:
 
 def forms(term: Tree, k: str, start: int) -> list[Tree]:
     """Closed forms of the sum, where its convergence is proved elsewhere."""
+    if proves_zero(term, (), (k,)):
+        return [0]
     first = start + start % 2
     pair = plus(replace(term, k, times(2, k)), replace(term, k, plus(times(2, k), 1)))
     by_pairs = of_rational(pair, k, first // 2)  # of a term with (-1)^k

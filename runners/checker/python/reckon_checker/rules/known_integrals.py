@@ -92,12 +92,16 @@ class _Known:
         node = plain_product(node)
         parts = arguments(node) if is_call(node, "Times") else (node,)
         names = [part for part in parts if free_symbols(part)]
-        assumed = len(names) == 1 and isinstance(names[0], str) and any(is_call(c, "Greater") and arguments(c) == (("Re", names[0]), 0) for c in self.conditions)
+        assumed = (
+            len(names) == 1 and isinstance(names[0], str) and any(is_call(c, "Greater") and arguments(c) == (("Re", names[0]), 0) for c in self.conditions)
+        )
         self.positive(times(*(part for part in parts if not free_symbols(part))) if assumed else node)
 
     def powers(self, factors: Factors) -> tuple[Tree, Factors]:
         """The exponent of the variable, and the other factors."""
-        return self.plain(plus(*(e for base, e in factors if base == self.x))), [(base, self.plain(e) if base != "E" else e) for base, e in factors if base != self.x]
+        return self.plain(plus(*(e for base, e in factors if base == self.x))), [
+            (base, self.plain(e) if base != "E" else e) for base, e in factors if base != self.x
+        ]
 
     def monomial(self, node: Tree) -> tuple[Tree, Tree]:
         """c and q of c x^q."""
@@ -297,7 +301,8 @@ class _Known:
         """Sin[x]^p Cos[x]^q Log[Sin[x]]^k."""
         k, factors = self.logarithms(factors, ("Sin", self.x))
         heads = {"Sin": (1, 0), "Cos": (0, 1), "Tan": (1, -1), "Cot": (-1, 1)}
-        p, q = 0, 0
+        p: Tree = 0
+        q: Tree = 0
         for base, e in factors:
             require(is_call(base, *heads) and arguments(base) == (self.x,))
             up, down = heads[str(base[0])]  # type: ignore[index]

@@ -8,24 +8,28 @@ from typing import Any
 from .. import vocabulary
 from ..programs.data import to_tree
 from ..programs.evaluator import BUILTINS, HOLDING, SCOPES
-from ..tree import Refused, Tree, arguments, free_symbols, is_call, walk
+from ..tree import Refused, Text, Tree, arguments, free_symbols, is_call, walk
 from .programs import value_of
 
 # What a task holds of its answer. Questions are worked out where they are the left side of a claim: other functions may hold them until a
 # number stands for the variable, as Sum does.
-OF_ANSWER = frozenset(("answer", "value", "point", "solutions", "pairs", "claims"))
+OF_ANSWER = frozenset(("answer", "value", "point", "solutions", "pairs", "claims", "right"))
 # Functions that keep their arguments until a variable has a value.
 KEEPING = frozenset("Sum Product NSum NProduct NIntegrate Table Array Function RuleDelayed Condition Hold HoldForm".split())
 # Functions of lists that rules know for lists and numbers only.
 OF_LISTS = frozenset("First Last Length Total Dot Mean Median FromDigits Norm".split())
 # Functions that compare or order what stands there, which another value of a symbol changes.
 COMPARING = frozenset(
-    "Sort ReverseSort SortBy ReverseSortBy Ordering OrderedQ Order Union Intersection Complement SymmetricDifference DeleteDuplicates DuplicateFreeQ Tally Counts "
-    "Gather Split Commonest TakeLargest TakeSmallest MaximalBy MinimalBy KeySort SameQ UnsameQ MemberQ FreeQ MatchQ Count Cases DeleteCases FirstCase Position Switch "
-    "SubsetQ ContainsAll ContainsAny ContainsNone ContainsOnly PositionIndex IntegerQ EvenQ OddQ PrimeQ NumberQ NumericQ AtomQ VectorQ ListQ".split()
+    "Sort ReverseSort SortBy ReverseSortBy Ordering OrderedQ Order Union Intersection Complement SymmetricDifference DeleteDuplicates DuplicateFreeQ Tally "
+    "Counts Gather Split Commonest TakeLargest TakeSmallest MaximalBy MinimalBy KeySort SameQ UnsameQ MemberQ FreeQ MatchQ Count Cases DeleteCases FirstCase "
+    "Position Switch SubsetQ ContainsAll ContainsAny ContainsNone ContainsOnly PositionIndex IntegerQ EvenQ OddQ PrimeQ NumberQ NumericQ "
+    "AtomQ VectorQ ListQ".split()
 )
+CONSTANT = "constant$"
 # Assignments, which count beyond the place at which they stand.
-ASSIGNING = frozenset("Set SetDelayed CompoundExpression Increment Decrement PreIncrement PreDecrement AddTo SubtractFrom TimesBy DivideBy AppendTo PrependTo".split())
+ASSIGNING = frozenset(
+    "Set SetDelayed CompoundExpression Increment Decrement PreIncrement PreDecrement AddTo SubtractFrom TimesBy DivideBy AppendTo PrependTo".split()
+)
 
 
 def worked_out(task: dict[str, Any]) -> dict[str, Any]:
@@ -45,11 +49,29 @@ def _tree(node: Tree) -> Tree:
         return node
     if _is_program(node[0]) and not _assigns(node) and not (free_symbols(node) and any(is_call(part, *COMPARING) for part in walk(node))):
         try:
-            found = to_tree(value_of(node))
+            found = constants(to_tree(value_of(symbols(node))))
         except Refused:
             return node
         return node if is_call(found, *KEEPING) else found
     return tuple(_tree(part) for part in node)
+
+
+def symbols(node: Tree) -> Tree:
+    """A program with generated constants C[k] as symbols. Refused where a function may look at their form."""
+    if not isinstance(node, tuple):
+        return node
+    if is_call(node, "C") and len(node) == 2 and isinstance(node[1], int):
+        return f"{CONSTANT}{node[1]}"
+    if is_call(node, "Length", "First", "Last", "Part", "Extract") and is_call(node[1], "C"):
+        raise Refused("C")
+    return tuple(symbols(part) for part in node)
+
+
+def constants(node: Tree) -> Tree:
+    """The value with the generated constants as such."""
+    if isinstance(node, str) and not isinstance(node, Text) and node.startswith(CONSTANT):
+        return ("C", int(node.removeprefix(CONSTANT)))
+    return tuple(constants(part) for part in node) if isinstance(node, tuple) else node
 
 
 def _is_program(head: Tree) -> bool:
