@@ -11,25 +11,17 @@ import (
 	"strings"
 	"time"
 
+	"reckon/cmd/application"
 	"reckon/commands"
-	"reckon/domain"
-	"reckon/domain/reference"
-	"reckon/internal/access"
-	"reckon/internal/auth"
 	"reckon/internal/config"
 	"reckon/internal/disk"
-	"reckon/internal/httpkit"
 	"reckon/internal/httpserver"
 	"reckon/internal/lifecycle"
 	"reckon/internal/ratelimit"
 	"reckon/internal/view"
 	projecting "reckon/projections/engine"
 	"reckon/readapi"
-	"reckon/readapi/workbench"
-	"reckon/runners"
 	"reckon/runners/engine"
-	"reckon/writeapi"
-	"reckon/writeapi/mcpapi"
 )
 
 // api is the HTTP interface of a process.
@@ -52,60 +44,27 @@ func (s *service) makeAPI() (*api, error) {
 	if err != nil {
 		return nil, err
 	}
-	streams, kinds := writeapi.StreamReader(s.log.store), runners.Submittable(s.kinds)
-	kit := httpkit.New(httpkit.Settings{
-		Build: buildRevision(), Logger: s.logger, TrustedProxies: proxies, PublicURL: s.config.PublicURL, Observe: s.metrics.ObserveRequest, ObserveProblem: s.metrics.ObserveProblem, Tracer: s.tracer, Access: access.Routes(),
-		Declared: writeapi.Declared(kinds.Declarations()),
-		Authenticator: &auth.Authenticator{
-			Credentials: writeapi.Credentials(s.log.store), Sessions: s.stores.identity, AccessTokens: s.stores.identity, Now: time.Now, MetadataURL: writeapi.MetadataURL,
-			TokenUsed: s.noteUse(s.stores.identity.TokenUsed), GrantUsed: s.noteUse(s.stores.identity.GrantUsed),
+	strangers, strangersChecks := s.engine.forStrangers()
+	routes, err := application.New(application.Parts{
+		Store: s.log.store, Identity: s.stores.identity, Rules: s.stores.rules, Blobs: s.stores.blobs, States: s.stores.states, Models: s.readSide.models, Projector: s.readSide.projector,
+		Clock: systemClock{}, Logger: s.logger, Build: buildRevision(),
+		Evaluate: s.writeSide.peers.Evaluate, Verify: s.writeSide.evaluator.Verify, CloseSession: s.engine.engine.CloseSession, Busy: s.sessionBusy,
+		Jobs: s.writeSide.jobs, Kinds: s.kinds, NotifyJobEnded: s.workers.Subscription.NotifyJobEnded, Closing: a.closing,
+		Proofs: s.writeSide.proofs, Signer: s.writeSide.signing.Signer, Payments: provider,
+		Plans: s.plans, Anonymous: commands.Anonymous{Engine: strangers, Checker: strangersChecks, QueueWait: s.config.QueueWait}, AnonymousPerHour: s.config.AnonymousPerHour,
+		Limiter: s.sharedLimiter, Running: ratelimit.NewConcurrency(), SessionIdle: engine.DefaultSessionIdle, Overhead: s.config.QueueWait + 20*time.Second, MaxPlaceWait: view.MaxPlaceWait,
+		PublicURL: s.config.PublicURL, TrustedProxies: proxies, Transparency: s.served, Health: s.health(),
+		Observe: s.metrics.ObserveRequest, ObserveProblem: s.metrics.ObserveProblem, Tracer: s.tracer,
+		UseNotKept: func(ctx context.Context, err error) {
+			s.logger.WarnContext(ctx, "the day of a credential's use was not kept", "error", err)
 		},
 	})
-	strangers, strangersChecks := s.engine.forStrangers()
-	writes, evaluator := httpkit.NewAccountWrites(), s.writeSide.evaluator
-	queue := view.Queue{Place: s.readSide.models.Queue.Place, Wait: s.readSide.projector.Wait, IsReady: s.readSide.projector.IsReady, Writes: writes, MaxWait: view.MaxPlaceWait}
-	jobView := view.Jobs{Stream: streams, Answers: view.Answers{Catalogue: domain.Catalogue(), Blobs: s.stores.blobs}, PlaceInQueue: s.placeIn(queue), NotifyJobEnded: s.workers.Subscription.NotifyJobEnded, Closing: a.closing}
-	writeapi.Services{
-		Store: s.log.store, Plans: s.plans, Identity: s.stores.identity, Limiter: s.sharedLimiter(), Running: ratelimit.NewConcurrency(), Clock: systemClock{}, Build: buildRevision(),
-		Evaluate: s.writeSide.peers.Evaluate, Verify: evaluator.Verify, CloseSessionWorker: s.engine.engine.CloseSession,
-		Anonymous: writeapi.Anonymous{
-			Evaluate: commands.Anonymous{Engine: strangers, Checker: strangersChecks, QueueWait: s.config.QueueWait}.Evaluate,
-			PerHour:  s.config.AnonymousPerHour, Limiter: s.sharedLimiter(), Caller: s.stores.identity.Stranger,
-		},
-		Jobs: s.writeSide.jobs, JobKinds: kinds, JobView: jobView, Proofs: s.writeSide.proofs, Payments: provider,
-		OAuth: writeapi.NewOAuth(s.log.store, s.stores.identity, systemClock{}, buildRevision()), Logger: s.logger,
-		Overhead: s.config.QueueWait + 20*time.Second, Writes: writes, LogID: s.readSide.projector.LogID(),
-	}.Register(kit)
-	about, err := reference.Current()
 	if err != nil {
 		return nil, err
 	}
-	if err := (readapi.Services{
-		Streams: streams, Blobs: s.stores.blobs, States: s.stores.states, Models: s.readSide.models, TokenUse: s.stores.identity.LastUsed, Grants: s.stores.identity.OAuthGrants, SignIns: s.stores.identity.SignIns, EmailOf: s.stores.identity.EmailOf,
-		JobView: jobView, JobKinds: kinds.Declarations(),
-		Plans: s.plans, Rules: s.stores.rules, Signer: s.writeSide.signing.Signer, Now: time.Now,
-		Wait: s.readSide.projector.Wait, IsReady: s.readSide.projector.IsReady, Writes: writes, LogID: s.readSide.projector.LogID(), SessionIdle: engine.DefaultSessionIdle, Busy: s.sessionBusy,
-		Reference: about, Transparency: s.served, Health: s.health(), Build: buildRevision(), PublicURL: s.config.PublicURL,
-		Tools: agentTools(), Revisions: mcpapi.Revisions(),
-	}).Register(kit); err != nil {
-		return nil, err
-	}
-	if err := (mcpapi.Services{API: kit, Logger: s.logger, Build: buildRevision(), PublicURL: s.config.PublicURL}).Register(); err != nil {
-		return nil, err
-	}
-	workbench.Services{API: kit, Elaborates: s.writeSide.proofs.Elaborator != nil}.Register()
-	a.server = httpserver.New(kit, httpserver.ClientLimits(), s.logger)
+	a.server = httpserver.New(routes, httpserver.ClientLimits(), s.logger)
 	s.life.Add(a.part(s.config.Listen, s.config.UnreadyFor()))
 	return a, nil
-}
-
-// noteUse stores the day of a credential's use, and logs why it could not be stored.
-func (s *service) noteUse(store func(context.Context, string) error) func(context.Context, string) {
-	return func(ctx context.Context, id string) {
-		if err := store(ctx, id); err != nil {
-			s.logger.WarnContext(ctx, "the day of a credential's use was not kept", "error", err)
-		}
-	}
 }
 
 // sharedLimiter counts evaluations and checks: over all processes, or in memory in a process with an embedded
@@ -118,14 +77,6 @@ func (s *service) sharedLimiter() ratelimit.Limiter {
 		// As text: a line about a part that is away may be left out, and this one says what that does to the limits.
 		s.logger.Warn("the limits of evaluations and checks are counted by this process alone", "cause", err.Error())
 	})
-}
-
-// agentTools are the tools of /mcp for agents.md.
-func agentTools() (tools []readapi.Tool) {
-	for _, t := range mcpapi.Tools() {
-		tools = append(tools, readapi.Tool(t))
-	}
-	return tools
 }
 
 // part listens when it is started, after everything its handlers call. When it is drained it
@@ -151,17 +102,6 @@ func (a *api) part(address string, grace time.Duration) lifecycle.Part {
 			close(a.closing)
 			return a.server.Shutdown(ctx)
 		},
-	}
-}
-
-// placeIn tells places in a queue, and logs why one is not known.
-func (s *service) placeIn(queue view.Queue) func(ctx context.Context, account, jobID string) int {
-	return func(ctx context.Context, account, jobID string) int {
-		place, err := queue.PlaceOf(ctx, account, jobID)
-		if err != nil {
-			s.logger.DebugContext(ctx, "a job's place in the queue is not known", "error", err)
-		}
-		return place
 	}
 }
 

@@ -190,7 +190,7 @@ func (s *Store) rowOf(c OAuthClient) (clientRow, error) {
 // OAuthClient returns the client with an id, or ErrNoOAuthClient.
 func (s *Store) OAuthClient(ctx context.Context, id string) (OAuthClient, error) {
 	var row clientRow
-	err := s.oauthDB(ctx).NewSelect().Model(&row).Where("id = ?", id).Scan(ctx)
+	err := s.db.NewSelect().Model(&row).Where("id = ?", id).Scan(ctx)
 	switch {
 	case errors.Is(err, sql.ErrNoRows):
 		return OAuthClient{}, ErrNoOAuthClient
@@ -244,24 +244,45 @@ func (s *Store) OAuthGrants(ctx context.Context, account string) ([]OAuthGrant, 
 
 // ForgetOAuthGrant removes a grant that was revoked in the log, with its codes and tokens.
 func (s *Store) ForgetOAuthGrant(ctx context.Context, grantID string) error {
-	db := s.oauthDB(ctx)
-	if _, err := db.NewDelete().Model((*secretRow)(nil)).Where("grant_id = ?", grantID).Exec(ctx); err != nil {
+	if _, err := s.db.NewDelete().Model((*secretRow)(nil)).Where("grant_id = ?", grantID).Exec(ctx); err != nil {
 		return fmt.Errorf("identity: grant: %w", err)
 	}
-	if _, err := db.NewDelete().Model((*grantRow)(nil)).Where("id = ?", grantID).Exec(ctx); err != nil {
+	if _, err := s.db.NewDelete().Model((*grantRow)(nil)).Where("id = ?", grantID).Exec(ctx); err != nil {
 		return fmt.Errorf("identity: grant: %w", err)
 	}
 	return nil
 }
 
-// AddOAuthSecret keeps a code or token, and drops those that have expired.
+// AddOAuthSecret keeps a code.
 func (s *Store) AddOAuthSecret(ctx context.Context, o OAuthSecret) error {
-	db := s.oauthDB(ctx)
-	row := secretRow{
-		Hash: o.Hash, Kind: string(o.Kind), GrantID: o.GrantID, Account: o.Account, ClientID: o.ClientID, Scopes: o.Scopes.String(),
-		Resource: string(o.Resource), RedirectURI: o.RedirectURI, Challenge: o.Challenge, ExpiresAt: o.ExpiresAt.UnixMilli(),
+	return s.addSecrets(ctx, s.db, o)
+}
+
+// ExchangeOAuthSecret marks a code or refresh token as used and keeps what replaces it, in one transaction; whoever comes second, even at the same
+// moment in another process, is answered ErrOAuthSecretUsed.
+func (s *Store) ExchangeOAuthSecret(ctx context.Context, used OAuthSecret, by ...OAuthSecret) error {
+	return s.db.RunInTx(ctx, nil, func(ctx context.Context, tx bun.Tx) error {
+		marked, err := tx.NewUpdate().Model((*secretRow)(nil)).Set("used = ?", true).Where("hash = ? AND kind = ? AND used = ?", used.Hash, string(used.Kind), false).Exec(ctx)
+		if err != nil {
+			return fmt.Errorf("identity: secret: %w", err)
+		}
+		if n, err := marked.RowsAffected(); err != nil || n == 0 {
+			return errors.Join(ErrOAuthSecretUsed, err)
+		}
+		return s.addSecrets(ctx, tx, by...)
+	})
+}
+
+// addSecrets keeps codes and tokens, and drops those that have expired.
+func (s *Store) addSecrets(ctx context.Context, db bun.IDB, all ...OAuthSecret) error {
+	rows := make([]secretRow, len(all))
+	for i, o := range all {
+		rows[i] = secretRow{
+			Hash: o.Hash, Kind: string(o.Kind), GrantID: o.GrantID, Account: o.Account, ClientID: o.ClientID, Scopes: o.Scopes.String(),
+			Resource: string(o.Resource), RedirectURI: o.RedirectURI, Challenge: o.Challenge, ExpiresAt: o.ExpiresAt.UnixMilli(),
+		}
 	}
-	if _, err := db.NewInsert().Model(&row).Exec(ctx); err != nil {
+	if _, err := db.NewInsert().Model(&rows).Exec(ctx); err != nil {
 		return fmt.Errorf("identity: secret: %w", err)
 	}
 	if _, err := db.NewDelete().Model((*secretRow)(nil)).Where("expires_at <= ?", s.now().UnixMilli()).Exec(ctx); err != nil {
@@ -273,7 +294,7 @@ func (s *Store) AddOAuthSecret(ctx context.Context, o OAuthSecret) error {
 // OAuthSecretOf returns a code or token of a kind that has not expired, used or not; or ErrNoOAuthSecret.
 func (s *Store) OAuthSecretOf(ctx context.Context, kind SecretKind, hash string) (OAuthSecret, error) {
 	var row secretRow
-	err := s.oauthDB(ctx).NewSelect().Model(&row).Where("hash = ? AND kind = ? AND expires_at > ?", hash, string(kind), s.now().UnixMilli()).Scan(ctx)
+	err := s.db.NewSelect().Model(&row).Where("hash = ? AND kind = ? AND expires_at > ?", hash, string(kind), s.now().UnixMilli()).Scan(ctx)
 	switch {
 	case errors.Is(err, sql.ErrNoRows):
 		return OAuthSecret{}, ErrNoOAuthSecret
@@ -284,19 +305,6 @@ func (s *Store) OAuthSecretOf(ctx context.Context, kind SecretKind, hash string)
 		Hash: row.Hash, Kind: kind, GrantID: row.GrantID, Account: row.Account, ClientID: row.ClientID, Scopes: scope.Known(strings.Fields(row.Scopes)),
 		Resource: access.Resource(row.Resource), RedirectURI: row.RedirectURI, Challenge: row.Challenge, Used: row.Used, ExpiresAt: time.UnixMilli(row.ExpiresAt),
 	}, nil
-}
-
-// UseOAuthSecret marks a code or refresh token as used; whoever comes second, even at the same moment in another
-// process, is answered ErrOAuthSecretUsed.
-func (s *Store) UseOAuthSecret(ctx context.Context, kind SecretKind, hash string) error {
-	marked, err := s.oauthDB(ctx).NewUpdate().Model((*secretRow)(nil)).Set("used = ?", true).Where("hash = ? AND kind = ? AND used = ?", hash, string(kind), false).Exec(ctx)
-	if err != nil {
-		return fmt.Errorf("identity: secret: %w", err)
-	}
-	if n, err := marked.RowsAffected(); err != nil || n == 0 {
-		return errors.Join(ErrOAuthSecretUsed, err)
-	}
-	return nil
 }
 
 // AccessToken is auth.AccessTokens.
@@ -335,43 +343,4 @@ func (s *Store) EmailOf(ctx context.Context, account string) (string, error) {
 		return "", fmt.Errorf("identity: %w", err)
 	}
 	return row.Email, nil
-}
-
-type oauthTxKey struct{}
-
-// BeginOAuth returns a context in which all methods of OAuth work in one transaction, until CommitOAuth or RollbackOAuth.
-func (s *Store) BeginOAuth(ctx context.Context) (context.Context, error) {
-	tx, err := s.db.BeginTx(ctx, nil)
-	if err != nil {
-		return ctx, fmt.Errorf("identity: begin: %w", err)
-	}
-	return context.WithValue(ctx, oauthTxKey{}, tx), nil
-}
-
-// CommitOAuth ends the transaction of a context.
-func (s *Store) CommitOAuth(ctx context.Context) error {
-	if tx, inside := ctx.Value(oauthTxKey{}).(bun.Tx); inside {
-		return tx.Commit()
-	}
-	return nil
-}
-
-// RollbackOAuth undoes the transaction of a context, unless it has ended.
-func (s *Store) RollbackOAuth(ctx context.Context) error {
-	tx, inside := ctx.Value(oauthTxKey{}).(bun.Tx)
-	if !inside {
-		return nil
-	}
-	if err := tx.Rollback(); !errors.Is(err, sql.ErrTxDone) {
-		return err
-	}
-	return nil
-}
-
-// oauthDB is the transaction of the context, or the database.
-func (s *Store) oauthDB(ctx context.Context) bun.IDB {
-	if tx, inside := ctx.Value(oauthTxKey{}).(bun.Tx); inside {
-		return tx
-	}
-	return s.db
 }

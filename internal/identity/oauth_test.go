@@ -63,11 +63,17 @@ func TestOAuthSecrets(t *testing.T) {
 			var all sync.WaitGroup
 			used := make([]error, 8)
 			for i := range used {
-				all.Go(func() { used[i] = s.UseOAuthSecret(t.Context(), identity.RefreshToken, "h") })
+				next := secret
+				next.Hash = fmt.Sprint("next", i)
+				all.Go(func() { used[i] = s.ExchangeOAuthSecret(t.Context(), secret, next) })
 			}
 			all.Wait()
 			first := 0
-			for _, err := range used {
+			for i, err := range used {
+				_, kept := s.OAuthSecretOf(t.Context(), identity.RefreshToken, fmt.Sprint("next", i))
+				if (err == nil) != (kept == nil) {
+					t.Errorf("exchanged: %v; what replaces it: %v", err, kept)
+				}
 				switch {
 				case err == nil:
 					first++

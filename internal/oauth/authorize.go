@@ -2,26 +2,22 @@ package oauth
 
 import (
 	"context"
-	"errors"
 	"net/http"
 	"net/url"
 	"regexp"
 	"strings"
 
 	"github.com/google/uuid"
-	"github.com/ory/fosite"
 
 	"reckon/domain/grant"
 	"reckon/domain/scope"
 	"reckon/internal/access"
+	"reckon/internal/auth"
 	"reckon/internal/identity"
 )
 
 // MaxQueryBytes is the longest query of a request for authorization.
 const MaxQueryBytes = 8 << 10
-
-// authorizeParameters are those that are read; others are ignored (RFC 6749 §3.1).
-var authorizeParameters = []string{"client_id", "redirect_uri", "response_type", "scope", "code_challenge", "code_challenge_method"}
 
 // challenges are PKCE's for S256: 32 bytes in base64url (RFC 7636 §4.2).
 var challenges = regexp.MustCompile(`^[A-Za-z0-9_-]{43}$`)
@@ -33,9 +29,10 @@ type Authorization struct {
 	Scopes      scope.Set
 	Resource    access.Resource
 	RedirectURI *url.URL
+	asked       string // the redirect address as the client wrote it
+	challenge   string // PKCE, S256
 	state       string
 	issuer      string
-	request     fosite.AuthorizeRequester
 }
 
 // Authorize reads the query of a request for authorization at the issuer's address, which came from a client's address. Its error is a
@@ -48,34 +45,30 @@ func (p *Provider) Authorize(ctx context.Context, issuer, from, query string) (*
 	if err != nil {
 		return nil, err
 	}
-	client, ctx, err := p.presentedClient(ctx, form.Get("client_id"), from)
+	client, err := p.presentedClient(ctx, form.Get("client_id"), from)
 	if err != nil {
 		return nil, err
 	}
 	if !matchRedirectURI(client.RedirectURIs, form.Get("redirect_uri")) {
 		return nil, invalidRequest("the redirect_uri is missing, or is not one that the app registered")
 	}
-	a := &Authorization{Client: client, state: form.Get("state"), issuer: issuer}
+	a := &Authorization{Client: client, asked: form.Get("redirect_uri"), challenge: form.Get("code_challenge"), state: form.Get("state"), issuer: issuer}
 	if isDocument(form.Get("client_id")) {
 		a.Vouches = hostOf(form.Get("client_id"))
 	}
-	if a.RedirectURI, err = url.Parse(form.Get("redirect_uri")); err != nil {
+	if a.RedirectURI, err = url.Parse(a.asked); err != nil {
 		return nil, invalidRequest("the redirect_uri cannot be read")
 	}
 	// From here on the client is told.
-	if err := p.check(ctx, a, form); err != nil {
-		told := failure(err)
-		if f, ok := errors.AsType[*Failure](told); ok {
-			f.Redirect = a.address(url.Values{"error": {f.Code}, "error_description": {f.Description}})
-			return nil, f
-		}
-		return nil, told
+	if f := a.check(form); f != nil {
+		f.Redirect = a.address(url.Values{"error": {f.Code}, "error_description": {f.Description}})
+		return nil, f
 	}
 	return a, nil
 }
 
 // check reads the parameters of a request whose client and redirect address are known.
-func (p *Provider) check(ctx context.Context, a *Authorization, form url.Values) error {
+func (a *Authorization) check(form url.Values) *Failure {
 	switch {
 	case form.Get("request") != "":
 		return &Failure{Status: http.StatusBadRequest, Code: "request_not_supported", Description: "send the parameters themselves"}
@@ -87,13 +80,13 @@ func (p *Provider) check(ctx context.Context, a *Authorization, form url.Values)
 		return &Failure{Status: http.StatusBadRequest, Code: "unsupported_response_type", Description: "response_type is code"}
 	case form.Get("response_mode") != "" && form.Get("response_mode") != "query":
 		return invalidRequest("response_mode must be query")
-	case form.Get("code_challenge_method") != "S256" || !challenges.MatchString(form.Get("code_challenge")):
+	case form.Get("code_challenge_method") != "S256" || !challenges.MatchString(a.challenge):
 		return invalidRequest("PKCE is required: code_challenge, and code_challenge_method=S256")
 	}
 	requested := scope.Known(strings.Fields(form.Get("scope")))
-	var err error
-	if a.Resource, err = resourceOf(a.issuer, form.Get("resource"), requested, a.Client.Scopes); err != nil {
-		return err
+	var failed *Failure
+	if a.Resource, failed = resourceOf(a.issuer, form.Get("resource"), requested, a.Client.Scopes); failed != nil {
+		return failed
 	}
 	allowed := a.Resource.Scopes().And(a.Client.Scopes)
 	a.Scopes = allowed
@@ -103,22 +96,11 @@ func (p *Provider) check(ctx context.Context, a *Authorization, form url.Values)
 	if a.Scopes.IsEmpty() {
 		return &Failure{Status: http.StatusBadRequest, Code: "invalid_scope", Description: "scopes of this resource that the app registered are: " + allowed.String()}
 	}
-	only := url.Values{}
-	for _, name := range authorizeParameters {
-		if form.Has(name) {
-			only.Set(name, form.Get(name))
-		}
-	}
-	only.Set("client_id", a.Client.ID)
-	only.Set("scope", a.Scopes.String())
-	only.Set("state", "sent back by address") // fosite wants one of 8 characters; OAuth 2.1 none, where there is PKCE
-	request := &http.Request{Method: http.MethodGet, URL: &url.URL{RawQuery: only.Encode()}, Header: http.Header{}}
-	a.request, err = p.fosite.NewAuthorizeRequest(ctx, request)
-	return err
+	return nil
 }
 
 // resourceOf is the resource that a resource parameter names (RFC 8707), and without one that of the requested scopes, or of the registered ones.
-func resourceOf(issuer, parameter string, requested, registered scope.Set) (access.Resource, error) {
+func resourceOf(issuer, parameter string, requested, registered scope.Set) (access.Resource, *Failure) {
 	wanted := requested
 	if wanted.IsEmpty() {
 		wanted = registered
@@ -175,14 +157,13 @@ func (a *Authorization) Deny() *url.URL {
 }
 
 // Approve lets the client act for the account, and returns where the browser goes with the code. Its errors are
-// identity.ErrTooManyGrants, those of Grants.Approve, a *Failure, and those of our own parts.
+// identity.ErrTooManyGrants, those of Grants.Approve, and those of our own parts.
 func (p *Provider) Approve(ctx context.Context, a *Authorization, account string) (*url.URL, error) {
 	id := uuid.NewString()
 	if a.Vouches != "" { // as it is now: its tokens are exchanged by what was approved
 		if err := p.store.PutOAuthClient(ctx, a.Client); err != nil {
 			return nil, err
 		}
-		ctx = context.WithValue(ctx, clientOfDocument{}, a.Client)
 	}
 	if err := p.store.AddOAuthGrant(ctx, id, account, a.Client.ID); err != nil {
 		return nil, err
@@ -191,14 +172,13 @@ func (p *Provider) Approve(ctx context.Context, a *Authorization, account string
 	if err != nil {
 		return nil, err
 	}
-	a.request.SetID(id)
-	for _, name := range a.Scopes.Names() {
-		a.request.GrantScope(name)
-	}
-	a.request.GrantAudience(string(a.Resource))
-	answer, err := p.fosite.NewAuthorizeResponse(ctx, a.request, &fosite.DefaultSession{Subject: account})
+	code := auth.AuthorizationCode.Mint()
+	err = p.store.AddOAuthSecret(ctx, identity.OAuthSecret{
+		Hash: auth.TokenID(code), Kind: identity.AuthorizationCode, GrantID: id, Account: account, ClientID: a.Client.ID, Scopes: a.Scopes, Resource: a.Resource,
+		RedirectURI: a.asked, Challenge: a.challenge, ExpiresAt: p.now().Add(CodeLife),
+	})
 	if err != nil {
-		return nil, failure(err)
+		return nil, err
 	}
-	return a.address(url.Values{"code": {answer.GetCode()}}), nil
+	return a.address(url.Values{"code": {code}}), nil
 }

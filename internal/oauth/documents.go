@@ -180,26 +180,22 @@ func (d *documents) fetch(ctx context.Context, address string) (identity.OAuthCl
 	return described, err
 }
 
-// clientOfDocument is the context's client that a document describes: until somebody approves it, it is kept nowhere.
-type clientOfDocument struct{}
-
-// presentedClient returns the client of a request for authorization.
-func (p *Provider) presentedClient(ctx context.Context, clientID, from string) (identity.OAuthClient, context.Context, error) {
+// presentedClient returns the client of a request for authorization. That of a document is kept nowhere until somebody approves it.
+func (p *Provider) presentedClient(ctx context.Context, clientID, from string) (identity.OAuthClient, error) {
 	if !isDocument(clientID) {
 		client, err := p.store.OAuthClient(ctx, clientID)
 		if errors.Is(err, identity.ErrNoOAuthClient) {
 			err = &Failure{Status: http.StatusBadRequest, Code: "invalid_client", Description: "no client with this client_id is registered here; the app must register again"}
 		}
-		return client, ctx, err
+		return client, err
 	}
-	client, err := p.documents.client(ctx, clientID, func() error {
+	return p.documents.client(ctx, clientID, func() error {
 		allowance, err := p.store.CountClientRegistration(ctx, from)
 		if err == nil && !allowance.Allowed {
 			err = &Failure{Status: http.StatusTooManyRequests, Code: "temporarily_unavailable", Description: "too many clients came from this address; try again later"}
 		}
 		return err
 	})
-	return client, context.WithValue(ctx, clientOfDocument{}, client), err
 }
 
 // hostOf is the host of an address, which was checked.

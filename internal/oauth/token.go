@@ -2,29 +2,41 @@ package oauth
 
 import (
 	"context"
+	"crypto/sha256"
+	"crypto/subtle"
+	"encoding/base64"
 	"errors"
 	"net/http"
 	"net/url"
+	"regexp"
 	"strings"
 	"time"
 
-	"github.com/ory/fosite"
-
 	"reckon/domain/grant"
 	"reckon/domain/scope"
+	"reckon/internal/auth"
 	"reckon/internal/identity"
 )
 
 // MaxFormBytes is the longest body of a request with a form.
 const MaxFormBytes = 16 << 10
 
-// tokenParameters are those that are read at the token and revocation endpoints.
-var tokenParameters = []string{"grant_type", "code", "redirect_uri", "client_id", "code_verifier", "refresh_token", "token", "token_type_hint", "client_secret", "client_assertion"}
-
-// grantParameters are those that an exchange must have (RFC 6749 §4.1.3 and §6, RFC 7636 §4.5), by grant_type.
-var grantParameters = map[string][]string{
-	"authorization_code": {"code", "redirect_uri", "code_verifier"}, "refresh_token": {"refresh_token"},
+// grantType is what is exchanged: a secret in a parameter of its own, and the parameters that must come with it (RFC 6749 §4.1.3 and §6,
+// RFC 7636 §4.5).
+type grantType struct {
+	kind      identity.SecretKind
+	form      auth.Form
+	parameter string
+	needed    []string
 }
+
+var grantTypes = map[string]grantType{
+	"authorization_code": {identity.AuthorizationCode, auth.AuthorizationCode, "code", []string{"code", "redirect_uri", "code_verifier"}},
+	"refresh_token":      {identity.RefreshToken, auth.RefreshTokenForm, "refresh_token", []string{"refresh_token"}},
+}
+
+// verifiers are PKCE's (RFC 7636 §4.1).
+var verifiers = regexp.MustCompile(`^[A-Za-z0-9._~-]{43,128}$`)
 
 // require returns the *Failure of a form that lacks a parameter; one without a value counts as omitted (RFC 6749 §3.2).
 func require(form url.Values, names ...string) error {
@@ -45,72 +57,108 @@ type Tokens struct {
 	Scope        string `json:"scope"`
 }
 
-// Token exchanges a code or a refresh token. body is the form; authorization the request's header, which must be empty. Its error
-// is a *Failure, or one of our own parts.
+// Token exchanges a code or a refresh token, once: whoever comes second ends the grant (RFC 9700 §4.14.2). body is the form;
+// authorization the request's header, which must be empty. Its error is a *Failure, or one of our own parts.
 func (p *Provider) Token(ctx context.Context, issuer, authorization, body string) (Tokens, error) {
 	form, err := parseOnce(body)
 	if err != nil {
 		return Tokens{}, err
 	}
-	known := &exchange{}
-	ctx = context.WithValue(context.WithValue(ctx, exchangeKey{}, known), reasonKey{}, grant.ReplayedSecret)
-	tokens, err := p.exchange(ctx, issuer, authorization, form)
-	if errors.Is(err, identity.ErrOAuthSecretUsed) { // two came at once, and the other was first
-		if err := p.storage.revoke(ctx, known.grantID); err != nil {
-			return Tokens{}, err
-		}
-		return Tokens{}, &Failure{Status: http.StatusBadRequest, Code: "invalid_grant", Description: "it was used before; everything that came of it is revoked"}
-	}
-	return tokens, failure(err)
-}
-
-func (p *Provider) exchange(ctx context.Context, issuer, authorization string, form url.Values) (Tokens, error) {
-	needed, known := grantParameters[form.Get("grant_type")]
+	exchanged, known := grantTypes[form.Get("grant_type")]
 	switch {
 	case form.Get("grant_type") == "":
 		return Tokens{}, invalidRequest("grant_type is missing; it is authorization_code or refresh_token")
 	case !known:
 		return Tokens{}, &Failure{Status: http.StatusBadRequest, Code: "unsupported_grant_type", Description: "grant_type is authorization_code or refresh_token"}
 	}
-	if err := require(form, needed...); err != nil {
+	if err := require(form, exchanged.needed...); err != nil {
 		return Tokens{}, err
 	}
-	request, err := p.fosite.NewAccessRequest(ctx, formRequest(authorization, form), &fosite.DefaultSession{})
+	client, err := p.publicClient(ctx, authorization, form)
 	if err != nil {
 		return Tokens{}, err
 	}
-	granted := scope.Known(request.GetRequestedScopes())
-	if asked := form.Get("scope"); asked != "" && form.Get("grant_type") == "refresh_token" { // RFC 6749 §6
-		narrower, err := scope.Parse(strings.Fields(asked))
-		if err != nil || !narrower.Without(granted).IsEmpty() {
-			return Tokens{}, &Failure{Status: http.StatusBadRequest, Code: "invalid_scope", Description: "the refresh token's scopes are: " + granted.String()}
-		}
-		granted = narrower
-		if known, ok := ctx.Value(exchangeKey{}).(*exchange); ok {
-			known.narrower = &narrower
-		}
+	secret, err := p.find(ctx, exchanged.kind, exchanged.form, form.Get(exchanged.parameter))
+	switch {
+	case errors.Is(err, identity.ErrNoOAuthSecret):
+		return Tokens{}, invalidGrant("the " + exchanged.parameter + " is unknown, expired or revoked")
+	case err != nil:
+		return Tokens{}, err
+	case secret.Used:
+		return Tokens{}, p.replayed(ctx, secret)
+	case secret.ClientID != client:
+		return Tokens{}, invalidGrant("the " + exchanged.parameter + " is another client's")
+	case secret.Kind == identity.AuthorizationCode && secret.RedirectURI != form.Get("redirect_uri"):
+		return Tokens{}, invalidGrant("the code was sent to another redirect_uri")
+	case secret.Kind == identity.AuthorizationCode && !verifies(secret.Challenge, form.Get("code_verifier")):
+		return Tokens{}, invalidGrant("the code_verifier is not that of the code_challenge")
 	}
-	if asked := form.Get("resource"); asked != "" { // RFC 8707 §2.2: no other than was granted
-		resource, err := resourceOf(issuer, asked, scope.Set{}, scope.Set{})
-		if err != nil {
-			return Tokens{}, err
-		}
-		if !request.GetRequestedAudience().Has(string(resource)) {
-			return Tokens{}, &Failure{Status: http.StatusBadRequest, Code: "invalid_target", Description: "the person allowed another resource"}
-		}
-	}
-	answer, err := p.fosite.NewAccessResponse(ctx, request)
+	granted, err := grantedScopes(issuer, secret, form)
 	if err != nil {
 		return Tokens{}, err
 	}
-	refresh, _ := answer.GetExtra("refresh_token").(string)
-	return Tokens{
-		AccessToken: answer.GetAccessToken(), TokenType: "Bearer", ExpiresIn: int64(AccessLife / time.Second),
-		RefreshToken: refresh, Scope: granted.String(),
-	}, nil
+	return p.exchange(ctx, secret, granted)
 }
 
-// Revoke ends the grant that a token is of (RFC 7009). A token that is not there is no error. Its error is a *Failure, or one of our own parts.
+// verifies tells whether a challenge was made of a verifier (RFC 7636 §4.6).
+func verifies(challenge, verifier string) bool {
+	sum := sha256.Sum256([]byte(verifier))
+	return verifiers.MatchString(verifier) && subtle.ConstantTimeCompare([]byte(base64.RawURLEncoding.EncodeToString(sum[:])), []byte(challenge)) == 1
+}
+
+// grantedScopes are those of the access token: the secret's, or fewer for which a refresh asks (RFC 6749 §6), for the resource that the
+// person allowed (RFC 8707 §2.2).
+func grantedScopes(issuer string, secret identity.OAuthSecret, form url.Values) (scope.Set, error) {
+	if asked := form.Get("resource"); asked != "" {
+		resource, failed := resourceOf(issuer, asked, scope.Set{}, scope.Set{})
+		if failed != nil {
+			return scope.Set{}, failed
+		}
+		if resource != secret.Resource {
+			return scope.Set{}, &Failure{Status: http.StatusBadRequest, Code: "invalid_target", Description: "the person allowed another resource"}
+		}
+	}
+	asked := form.Get("scope")
+	if asked == "" || secret.Kind != identity.RefreshToken {
+		return secret.Scopes, nil
+	}
+	fewer, err := scope.Parse(strings.Fields(asked))
+	if err != nil || fewer.IsEmpty() || !fewer.Without(secret.Scopes).IsEmpty() {
+		return scope.Set{}, &Failure{Status: http.StatusBadRequest, Code: "invalid_scope", Description: "the refresh token's scopes are: " + secret.Scopes.String()}
+	}
+	return fewer, nil
+}
+
+// exchange replaces a secret by an access token with the granted scopes and a refresh token with all of the secret's. Access tokens that
+// came of it before stay valid until they expire: a client may have requests under way with the last one.
+func (p *Provider) exchange(ctx context.Context, secret identity.OAuthSecret, granted scope.Set) (Tokens, error) {
+	access, refresh := auth.AccessTokenForm.Mint(), auth.RefreshTokenForm.Mint()
+	token := identity.OAuthSecret{
+		Hash: auth.TokenID(access), Kind: identity.AccessToken, GrantID: secret.GrantID, Account: secret.Account, ClientID: secret.ClientID, Scopes: granted,
+		Resource: secret.Resource, ExpiresAt: p.now().Add(AccessLife),
+	}
+	next := token
+	next.Hash, next.Kind, next.Scopes, next.ExpiresAt = auth.TokenID(refresh), identity.RefreshToken, secret.Scopes, p.now().Add(RefreshLife)
+	err := p.store.ExchangeOAuthSecret(ctx, secret, token, next)
+	if errors.Is(err, identity.ErrOAuthSecretUsed) { // two came at once, and the other was first
+		return Tokens{}, p.replayed(ctx, secret)
+	}
+	if err != nil {
+		return Tokens{}, err
+	}
+	return Tokens{AccessToken: access, TokenType: "Bearer", ExpiresIn: int64(AccessLife / time.Second), RefreshToken: refresh, Scope: granted.String()}, nil
+}
+
+// replayed ends the grant of a secret that comes a second time, and returns what whoever sent it is answered.
+func (p *Provider) replayed(ctx context.Context, secret identity.OAuthSecret) error {
+	if err := p.End(ctx, secret.Account, secret.GrantID, grant.ReplayedSecret); err != nil {
+		return err
+	}
+	return invalidGrant("it was used before; everything that came of it is revoked")
+}
+
+// Revoke ends the grant that a token is of (RFC 7009). A token that is not there is no error, nor is another client's: it learns nothing and
+// ends nothing. Its error is a *Failure, or one of our own parts.
 func (p *Provider) Revoke(ctx context.Context, authorization, body string) error {
 	form, err := parseOnce(body)
 	if err != nil {
@@ -119,27 +167,51 @@ func (p *Provider) Revoke(ctx context.Context, authorization, body string) error
 	if err := require(form, "token"); err != nil {
 		return err
 	}
-	ctx = context.WithValue(context.WithValue(ctx, exchangeKey{}, &exchange{}), reasonKey{}, grant.ByClient)
-	err = p.fosite.NewRevocationRequest(ctx, formRequest(authorization, form))
-	if errors.Is(err, fosite.ErrUnauthorizedClient) { // another client's token: it learns nothing and ends nothing
+	client, err := p.publicClient(ctx, authorization, form)
+	if err != nil {
+		return err
+	}
+	kind, shape := identity.AccessToken, auth.AccessTokenForm
+	if auth.RefreshTokenForm.WellFormed(form.Get("token")) { // the token says what it is; token_type_hint is not read
+		kind, shape = identity.RefreshToken, auth.RefreshTokenForm
+	}
+	secret, err := p.find(ctx, kind, shape, form.Get("token"))
+	if errors.Is(err, identity.ErrNoOAuthSecret) || err == nil && secret.ClientID != client {
 		return nil
 	}
-	return failure(err)
+	if err != nil {
+		return err
+	}
+	return p.End(ctx, secret.Account, secret.GrantID, grant.ByClient)
 }
 
-// formRequest is a request with the fields that are read.
-func formRequest(authorization string, form url.Values) *http.Request {
-	only := url.Values{}
-	for _, name := range tokenParameters {
-		if form.Has(name) {
-			only.Set(name, form.Get(name))
-		}
+// publicClient returns the id, as it is kept, of the client for whom the form's client_id names: clients have no secrets, what they hold is
+// proved by PKCE and by rotation.
+func (p *Provider) publicClient(ctx context.Context, authorization string, form url.Values) (string, error) {
+	if authorization != "" || form.Get("client_secret") != "" || form.Get("client_assertion") != "" {
+		return "", invalidClient("clients of this server have no secret: send client_id in the form")
 	}
-	header := http.Header{}
-	if authorization != "" {
-		header.Set("Authorization", authorization)
+	client, err := p.store.OAuthClient(ctx, keyOf(form.Get("client_id")))
+	if errors.Is(err, identity.ErrNoOAuthClient) {
+		return "", invalidClient("there is no such client: send client_id in the form, or register again")
 	}
-	return &http.Request{Method: http.MethodPost, URL: &url.URL{}, Header: header, Form: only, PostForm: only}
+	return client.ID, err
+}
+
+// find returns a secret, used or not. It is identity.ErrNoOAuthSecret where there is none, or its grant is not in force any more.
+func (p *Provider) find(ctx context.Context, kind identity.SecretKind, form auth.Form, sent string) (identity.OAuthSecret, error) {
+	if !form.WellFormed(sent) {
+		return identity.OAuthSecret{}, identity.ErrNoOAuthSecret
+	}
+	secret, err := p.store.OAuthSecretOf(ctx, kind, auth.TokenID(sent))
+	if err != nil {
+		return identity.OAuthSecret{}, err
+	}
+	inForce, err := p.grants.InForce(ctx, secret.GrantID)
+	if err == nil && !inForce {
+		err = identity.ErrNoOAuthSecret
+	}
+	return secret, err
 }
 
 // End ends a grant of an account for a reason: in the log, and then its codes and tokens. It returns grant.ErrNotFound.

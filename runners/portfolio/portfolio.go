@@ -126,7 +126,7 @@ func hasNoNumber(tree *expression.Expr, answer string) bool {
 	return decimals && tree.Kind == expression.Call && !tree.IsCall("List")
 }
 
-// answered has the first engine's answer checked, and others asked the question where it is refuted.
+// answered has the first engine's answer checked, and others asked the question where it is refuted or nothing is found of it.
 func (f *referee) answered(ctx context.Context, o commands.EngineOutcome, question *expression.Expr) commands.EngineOutcome {
 	check, err := f.check(ctx, f.request.Code, f.request.Tree, o.InputForm)
 	if err != nil {
@@ -139,15 +139,20 @@ func (f *referee) answered(ctx context.Context, o commands.EngineOutcome, questi
 		}
 		return f.stays(o, run.AskedAnswered)
 	}
-	if check.Verdict != run.VerdictRefuted {
+	own := rankOf(check)
+	if own > unchecked {
 		return o
 	}
 	best := f.ask(ctx, question, f.judgeOf(question))
-	if best.rank <= refuted {
-		return f.stays(o, run.AskedAnswered) // refuted, as its check says
+	if best.rank <= own {
+		return f.stays(o, run.AskedAnswered)
 	}
-	made := f.given(o, best, run.AskedRefuted)
-	made.Messages = []string{fmt.Sprintf("%s answered %s, which is refuted: %s. The answer of %s is given.", f.name.Name, short(o.InputForm), short(check.Residual), best.by.Name)}
+	became, why := run.AskedRefuted, "which is refuted: "+short(check.Residual)
+	if own == unchecked {
+		became, why = run.AskedOverruled, "of which nothing is known"
+	}
+	made := f.given(o, best, became)
+	made.Messages = []string{fmt.Sprintf("%s answered %s, %s. The answer of %s is given.", f.name.Name, short(o.InputForm), why, best.by.Name)}
 	return made
 }
 

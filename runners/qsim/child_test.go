@@ -56,7 +56,7 @@ func TestAChildAnswersAsThisProcess(t *testing.T) {
 			t.Parallel()
 			run := func(number int, child []string) runners.End {
 				t.Helper()
-				work := runners.Work{Content: c.content, Budget: time.Minute}
+				work := runners.Work{Content: c.content, Budget: time.Hour}
 				work.Account, work.JobID = "0198a1b2-0000-7000-8000-00000000000a", fmt.Sprintf("7c9e6679-7425-50de-944b-%012d", number)
 				end, err := qsim.New(folder, child).Run(t.Context(), commands.Intent{}, work)
 				if err != nil {

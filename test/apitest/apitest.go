@@ -25,15 +25,13 @@ import (
 
 	"github.com/google/uuid"
 
+	"reckon/cmd/application"
 	"reckon/commands"
 	"reckon/domain"
 	"reckon/domain/account"
 	"reckon/domain/event"
 	"reckon/domain/receipt"
-	"reckon/domain/reference"
 	"reckon/eventstore/memory"
-	"reckon/internal/access"
-	"reckon/internal/auth"
 	"reckon/internal/blobs"
 	"reckon/internal/database"
 	"reckon/internal/httpkit"
@@ -44,27 +42,13 @@ import (
 	"reckon/internal/payments"
 	"reckon/internal/ratelimit"
 	"reckon/internal/statefiles"
-	"reckon/internal/view"
 	"reckon/projections"
 	projecting "reckon/projections/engine"
 	"reckon/readapi"
-	"reckon/readapi/workbench"
 	"reckon/runners"
 	"reckon/runners/cluster"
 	"reckon/runners/kinds"
-	"reckon/writeapi"
-	"reckon/writeapi/mcpapi"
 )
-
-// noteUse stores the day of a credential's use. A busy machine may not store it within the second that a request waits for it.
-func noteUse(t testing.TB, store func(context.Context, string) error) func(context.Context, string) {
-	return func(ctx context.Context, id string) {
-		err := store(ctx, id)
-		if _, away := errors.AsType[*database.UnavailableError](err); err != nil && !away && !errors.Is(err, context.DeadlineExceeded) {
-			t.Error(err)
-		}
-	}
-}
 
 // Clock is a clock the test moves.
 type Clock struct {
@@ -327,39 +311,13 @@ func Start(t testing.TB, o Options) *Server {
 	server.Kinds = append(kinds.All(kinds.Parts{
 		Evaluator: evaluator, Proofs: proofs, Blobs: kept, States: states, Plans: account.DefaultPlans(), Catalogue: domain.Catalogue(), Clock: server.Clock, Build: "test",
 	}), o.Kinds...)
-	submittable := runners.Submittable(server.Kinds)
-	streams := writeapi.StreamReader(log)
-	writes := httpkit.NewAccountWrites()
-	queue := view.Queue{Place: models.Queue.Place, Wait: projector.Wait, IsReady: projector.IsReady, Writes: writes, MaxWait: o.MaxPlaceWait}
-	jobView := view.Jobs{Stream: streams, Answers: view.Answers{Catalogue: domain.Catalogue(), Blobs: kept}, NotifyJobEnded: server.notifyJobEnded, Closing: server.Closing, PlaceInQueue: func(ctx context.Context, account, jobID string) int {
-		place, _ := queue.PlaceOf(ctx, account, jobID) // 0 with an error, and the answer leaves it out
-		return place
-	}}
-	api := httpkit.New(httpkit.Settings{TrustedProxies: o.TrustedProxies,
-		Build: "test", Logger: quiet, PublicURL: o.PublicURL, Access: access.Routes(), Declared: writeapi.Declared(submittable.Declarations()),
-		Authenticator: &auth.Authenticator{Credentials: writeapi.Credentials(log), Sessions: who, AccessTokens: who, Now: server.Clock.Now, MetadataURL: writeapi.MetadataURL, GrantUsed: noteUse(t, who.GrantUsed), TokenUsed: noteUse(t, who.TokenUsed)},
-	})
-	writeapi.Services{
-		Store: log, Plans: o.Plans, Identity: who, Limiter: ratelimit.NewMemory(), Running: server.Running, Clock: server.Clock, Build: "test",
-		Evaluate: evaluator.Evaluate, Verify: evaluator.Verify, CloseSessionWorker: calculator.CloseSession, Overhead: time.Minute,
-		Anonymous: writeapi.Anonymous{Evaluate: commands.Anonymous{Engine: calculator, Checker: checker{}}.Evaluate, PerHour: o.AnonymousPerHour, Limiter: ratelimit.NewMemory(), Caller: who.Stranger},
-		Jobs:      server.Jobs, JobKinds: submittable, JobView: jobView, Proofs: proofs, Payments: o.Payments,
-		OAuth: writeapi.NewOAuth(log, who, server.Clock, "test"), Logger: quiet,
-		Writes: writes, LogID: projector.LogID(),
-	}.Register(api)
-	var tools []readapi.Tool
-	for _, tool := range mcpapi.Tools() {
-		tools = append(tools, readapi.Tool(tool))
-	}
-	about, err := reference.Current()
-	must(t, err)
-	must(t, readapi.Services{
-		Reference: about, Transparency: readapi.Transparency{Origin: Origin, Interval: 10 * time.Second},
-		Streams: streams, Blobs: kept, States: states, Models: models, TokenUse: who.LastUsed, Grants: who.OAuthGrants, SignIns: who.SignIns, EmailOf: who.EmailOf,
-		JobView: jobView, JobKinds: submittable.Declarations(),
-		Plans: o.Plans, Rules: o.Rules, Signer: signer, Now: server.Clock.Now,
-		Wait: projector.Wait, IsReady: projector.IsReady, Writes: writes, LogID: projector.LogID(), SessionIdle: sessionIdle,
-		Busy: func(string, string, int) bool { return false },
+	api, err := application.New(application.Parts{
+		Store: log, Identity: who, Rules: o.Rules, Blobs: kept, States: states, Models: models, Projector: projector, Clock: server.Clock, Logger: quiet, Build: "test",
+		Evaluate: evaluator.Evaluate, Verify: evaluator.Verify, CloseSession: calculator.CloseSession, Busy: func(string, string, int) bool { return false },
+		Jobs: server.Jobs, Kinds: server.Kinds, NotifyJobEnded: server.notifyJobEnded, Closing: server.Closing, Proofs: proofs, Signer: signer, Payments: o.Payments,
+		Plans: o.Plans, Anonymous: commands.Anonymous{Engine: calculator, Checker: checker{}}, AnonymousPerHour: o.AnonymousPerHour,
+		Limiter: func() ratelimit.Limiter { return ratelimit.NewMemory() }, Running: server.Running, SessionIdle: sessionIdle, Overhead: time.Minute, MaxPlaceWait: o.MaxPlaceWait,
+		PublicURL: o.PublicURL, TrustedProxies: o.TrustedProxies, Transparency: readapi.Transparency{Origin: Origin, Interval: 10 * time.Second},
 		Health: readapi.Health{
 			IsAway: func(err error) bool { return errors.Is(err, commands.ErrUnavailable) },
 			Dependencies: []readapi.Dependency{
@@ -375,10 +333,14 @@ func Start(t testing.TB, o Options) *Server {
 			},
 			Outages: readapi.NewOutages(quiet, time.Now),
 		},
-		Build: "test", PublicURL: o.PublicURL, Tools: tools, Revisions: mcpapi.Revisions(),
-	}.Register(api))
-	must(t, mcpapi.Services{API: api, Logger: quiet, Build: "test", PublicURL: o.PublicURL}.Register())
-	workbench.Services{API: api, Elaborates: o.Elaborator != nil}.Register()
+		UseNotKept: func(_ context.Context, err error) {
+			// A busy machine may not store it within the second that a request waits for it.
+			if _, away := errors.AsType[*database.UnavailableError](err); !away && !errors.Is(err, context.DeadlineExceeded) {
+				t.Error(err)
+			}
+		},
+	})
+	must(t, err)
 	server.API = api
 	begin := httpservertest.Start
 	if o.TLS {

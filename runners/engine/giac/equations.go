@@ -195,29 +195,38 @@ func between(part, variable *expression.Expr) *expression.Expr {
 }
 
 // unknownFunction reads y[x] or y, which is solved for, and its variable.
-func (q *question) unknownFunction() (value *expression.Expr, function, variable string, err error) {
+func (q *question) unknownFunction() (value *expression.Expr, variable string, err error) {
 	if err = q.only(); err != nil {
 		return
 	}
 	if len(q.args) != 3 || q.args[2].Kind != expression.Symbol {
-		return nil, "", "", q.refuse("of these arguments")
+		return nil, "", q.refuse("of these arguments")
 	}
 	asked := q.args[1]
 	if asked.IsCall("List") && len(asked.Args) == 1 {
 		asked = asked.Args[0]
 	}
-	function = asked.Text
-	if asked.Kind == expression.Call && len(asked.Args) == 1 && asked.Args[0].Equal(q.args[2]) && asked.Head.Kind == expression.Symbol {
-		function = asked.Head.Text
-	} else if asked.Kind != expression.Symbol {
-		return nil, "", "", q.refuse("for " + asked.Source())
-	}
-	if mathematics[function] || writingConstants[function] != "" {
-		return nil, "", "", q.refuse("for " + function)
+	function, err := q.functionName(asked)
+	if err != nil {
+		return nil, "", err
 	}
 	q.writer.functions, q.writer.unknowns[function] = []string{function}, true
 	variable, err = q.symbol(q.args[2])
-	return asked, function, variable, err
+	return asked, variable, err
+}
+
+// functionName reads y[x] or y.
+func (q *question) functionName(asked *expression.Expr) (string, error) {
+	function := asked.Text
+	if asked.Kind == expression.Call && len(asked.Args) == 1 && asked.Args[0].Equal(q.args[2]) && asked.Head.Kind == expression.Symbol {
+		function = asked.Head.Text
+	} else if asked.Kind != expression.Symbol {
+		return "", q.refuse("for " + asked.Source())
+	}
+	if mathematics[function] || writingConstants[function] != "" {
+		return "", q.refuse("for " + function)
+	}
+	return function, nil
 }
 
 // isInitial tells whether an equation is about one place: it does not hold the variable.
@@ -267,9 +276,15 @@ func (q *question) equationsOf() (equation string, initial []string, err error) 
 	return equation, initial, err
 }
 
-// differential asks for the solutions of one ordinary differential equation.
+// differential asks for the solutions of one ordinary differential equation, or of a linear system.
 func differential(q *question) ([]way, error) {
-	asked, function, variable, err := q.unknownFunction()
+	if len(q.args) == 3 && q.args[1].IsCall("List") && len(q.args[1].Args) > 1 && q.args[2].Kind == expression.Symbol {
+		if err := q.only(); err != nil {
+			return nil, err
+		}
+		return q.system(q.args[1].Args)
+	}
+	asked, variable, err := q.unknownFunction()
 	if err != nil {
 		return nil, err
 	}
@@ -280,12 +295,12 @@ func differential(q *question) ([]way, error) {
 	if len(initial) > 0 {
 		equation = "[" + strings.Join(append([]string{equation}, initial...), ",") + "]"
 	}
-	return []way{q.way(inReals, "desolve("+equation+","+variable+",ff0)", q.functions(asked, function))}, nil
+	return []way{q.way(inReals, "desolve("+equation+","+variable+",ff0)", q.functions(asked))}, nil
 }
 
 // recurrence asks for the sequences that meet one recurrence.
 func recurrence(q *question) ([]way, error) {
-	asked, function, variable, err := q.unknownFunction()
+	asked, variable, err := q.unknownFunction()
 	if err != nil {
 		return nil, err
 	}
@@ -301,11 +316,11 @@ func recurrence(q *question) ([]way, error) {
 	default:
 		text += ",[" + strings.Join(initial, ",") + "]"
 	}
-	return []way{q.way(inReals, text+")", q.functions(asked, function))}, nil
+	return []way{q.way(inReals, text+")", q.functions(asked))}, nil
 }
 
 // functions makes {{y[x] -> a}, …} of one formula or a list of them; with y alone, of functions.
-func (q *question) functions(asked *expression.Expr, function string) func(*reader, *expression.Expr) ([]*expression.Expr, error) {
+func (q *question) functions(asked *expression.Expr) func(*reader, *expression.Expr) ([]*expression.Expr, error) {
 	return func(_ *reader, e *expression.Expr) ([]*expression.Expr, error) {
 		found := []*expression.Expr{e}
 		if e.IsCall("List") {
@@ -313,13 +328,11 @@ func (q *question) functions(asked *expression.Expr, function string) func(*read
 		}
 		all := make([]*expression.Expr, len(found))
 		for i, f := range found {
-			if holdsAny(f, "List", "WholeNumber", function) || !f.FreeOf(expression.Sym(function)) {
-				return nil, unreadable("it is no formula of the function")
+			rule, err := q.functionRule(asked, f)
+			if err != nil {
+				return nil, err
 			}
-			if asked.Kind == expression.Symbol {
-				f = expression.NewCall("Function", expression.NewCall("List", q.args[2]), f)
-			}
-			all[i] = expression.NewCall("List", expression.NewCall("Rule", asked, f))
+			all[i] = expression.NewCall("List", rule)
 		}
 		return []*expression.Expr{expression.NewCall("List", all...)}, nil
 	}

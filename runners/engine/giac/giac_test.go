@@ -42,9 +42,11 @@ func TestAnswers(t *testing.T) {
 		"Reduce[x^2 < 4, x]":                                             "-2 < x < 2",
 		"DSolve[y''[x] + y[x] == 0, y[x], x]":                            "{{y[x] -> C[1]*Cos[x] + C[2]*Sin[x]}}",
 		"DSolve[{y'[x] == y[x]^2, y[0] == 1}, y, x]":                     "",
-		"RSolve[{a[n] == a[n - 1] + n, a[0] == 0}, a[n], n]":             "{{a[n] -> n/2 + n^2/2}}",
-		"LaplaceTransform[Sin[a t], t, s]":                               "a/(a^2 + s^2)",
-		"InverseLaplaceTransform[1/(s^2 + 1), s, t]":                     "Sin[t]",
+		"DSolve[{x'[t] == y[t], y'[t] == -x[t]}, {x[t], y[t]}, t]":       "{{x[t] -> C[1]*Cos[t] + C[2]*Sin[t], y[t] -> C[2]*Cos[t] - C[1]*Sin[t]}}",
+		"DSolve[{x'[t] == x[t] + 2 y[t], 2 x[t] + y[t] == y'[t], x[0] == 1, y[0] == a}, {x, y}, t]": "",
+		"RSolve[{a[n] == a[n - 1] + n, a[0] == 0}, a[n], n]":                                        "{{a[n] -> n/2 + n^2/2}}",
+		"LaplaceTransform[Sin[a t], t, s]":                                                          "a/(a^2 + s^2)",
+		"InverseLaplaceTransform[1/(s^2 + 1), s, t]":                                                "Sin[t]",
 	} {
 		tree, err := expression.Parse(question)
 		if err != nil {

@@ -22,6 +22,8 @@ type writer struct {
 	variables []string        // of the language, in the order of vv0, vv1 …
 	functions []string        // undefined ones, in the order of ff0, ff1 …
 	unknowns  map[string]bool // the functions that are solved for
+	// along: of a system, the variable of the functions, whose values are written as uu0, uu1 …
+	along *expression.Expr
 	// exponentials: a^x is written as what it is, exp(x*ln(a)).
 	exponentials bool
 }
@@ -129,7 +131,10 @@ func derivative(head *expression.Expr) (order int, of string, is bool) {
 // unknown is the value of a function that is solved for.
 func (w *writer) unknown(function string, args []*expression.Expr) (string, error) {
 	for i, known := range w.functions {
-		if known == function {
+		if known == function && w.along != nil && len(args) == 1 && args[0].Equal(w.along) {
+			return "uu" + strconv.Itoa(i), nil
+		}
+		if known == function && w.along == nil {
 			return w.filled("ff"+strconv.Itoa(i)+"(#1)", args)
 		}
 	}

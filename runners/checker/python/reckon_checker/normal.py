@@ -8,18 +8,21 @@ exponentials. A numerator that reduces to 0 proves equality; one that does not p
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Collection
 from typing import Any
 
 from flint import fmpq
 
 from . import budget
-from .calculus import applied, expand_d
+from .calculus import applied, differentiate, expand_d
 from .field import Field, Fraction, TooLarge, as_rational, content, lowest
 from .primes import factorization
 from .reality import on_reals, rewritten
 from .tree import CONSTANTS, Refused, Text, Tree, arguments, is_call, minus, plus, power, rational, times, undefined
 
+MAX_FACTORIAL = 200
+BESSEL = {"BesselJ": -1, "BesselY": -1, "BesselI": 1, "BesselK": 1}  # the value of order -n is that of n times this to the n-th (DLMF 10.4.1, 10.27)
 NUMBERS = frozenset("Pi EulerGamma Catalan Khinchin Glaisher".split())
 
 
@@ -195,9 +198,16 @@ class Normalizer:
         if isinstance(head, str):
             if head not in OPAQUE and not undefined(head):
                 raise TooLarge
+            order = as_rational(self.normal(node[1])) if head in BESSEL or head == "Gamma" and len(node) == 2 else None
+            if order is not None and order.q == 1 and head in BESSEL and order < 0:
+                return self.normal(times(BESSEL[head] ** int(order.p), (head, -int(order.p), *node[2:])))
+            if order is not None and order.q == 1 and head == "Gamma" and 0 < order <= MAX_FACTORIAL:
+                return self.field.constant(math.factorial(int(order.p) - 1))
             name: object = head
         elif is_call(head, "Function"):
             return self.normal(applied(head, node[1:]))
+        elif isinstance(head, tuple) and is_call(head[0], "Derivative") and isinstance(head[1], str) and not undefined(head[1]):
+            return self.normal(of_language(head[1], arguments(head[0]), node[1:]))
         elif is_call(head, "C") or (isinstance(head, tuple) and is_call(head[0], "Derivative")):
             name = head
         else:
@@ -468,6 +478,17 @@ OPAQUE = frozenset(
 )
 
 
+def of_language(function: str, orders: tuple[Tree, ...], args: tuple[Tree, ...]) -> Tree:
+    """Derivative[orders][function][args] of a function of the language."""
+    names = tuple(f"derivative$variable{i}" for i in range(len(args)))
+    body: Tree = (function, *names)
+    for name, order in zip(names, orders, strict=True):
+        if not isinstance(order, int):
+            raise Refused("Derivative")
+        body = differentiate(body, name, order)
+    return applied(("Function", ("List", *names), body), args)
+
+
 def proves_zero(node: Tree, *known: Collection[Any]) -> bool:
     """Whether the normal form shows that the expression is zero wherever it is defined. known: as a Normalizer takes it."""
     empty: tuple[Collection[Any], ...] = ((),) * 4
@@ -487,10 +508,15 @@ def proves_equal(left: Tree, right: Tree, *known: Collection[Any]) -> bool:
 
 
 def derivatives_of_list(node: Tree) -> Tree | None:
-    """D[{f, g}, x] as {D[f, x], D[g, x]}, D[f, {{x, y}}] as {D[f, x], D[f, y]}; None where it is another derivative."""
+    """D[{f, g}, x] as {D[f, x], D[g, x]}, D[f, {{x, y}, n}] by entries; None where it is another derivative."""
     of, *by = arguments(node)
     if is_call(of, "List"):
         return ("List", *(("D", entry, *by) for entry in arguments(of)))
     if len(by) == 1 and is_call(by[0], "List") and len(arguments(by[0])) == 1 and is_call(arguments(by[0])[0], "List"):
         return ("List", *(("D", of, name) for name in arguments(arguments(by[0])[0])))
+    if len(by) == 1 and is_call(by[0], "List") and len(arguments(by[0])) == 2:
+        names, order = arguments(by[0])
+        if is_call(names, "List") and isinstance(order, int) and order > 0:
+            inner: Tree = ("List", names, order - 1) if order > 2 else ("List", names)
+            return ("List", *(("D", of, name) if order == 1 else ("D", ("D", of, name), inner) for name in arguments(names)))
     return None
