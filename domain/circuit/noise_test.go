@@ -495,9 +495,9 @@ func TestEngineOfNoise(t *testing.T) {
 	for _, c := range []struct{ what, text, engine string }{
 		{"small", `{"qubits":10,"gates":[` + flips(10) + `]}`, "density-double-v1"},
 		{"single", `{"qubits":10,"precision":"single","gates":[` + flips(10) + `]}`, "density-single-v1"},
-		{"Pauli noise", `{"qubits":11,"gates":[` + flips(11) + `]}`, "stabilizer-v1"},
-		{"wide Pauli noise", `{"qubits":1000,"gates":[` + flips(1000) + `]}`, "stabilizer-v1"},
-		{"readout errors", `{"qubits":500,"gates":[],"noise":{"readout":[{"matrix":[[0.9,0.1],[0.1,0.9]]}]}}`, "stabilizer-v1"},
+		{"Pauli noise", `{"qubits":11,"gates":[` + flips(11) + `]}`, "stabilizer-v2"},
+		{"wide Pauli noise", `{"qubits":1000,"gates":[` + flips(1000) + `]}`, "stabilizer-v2"},
+		{"readout errors", `{"qubits":500,"gates":[],"noise":{"readout":[{"matrix":[[0.9,0.1],[0.1,0.9]]}]}}`, "stabilizer-v2"},
 		{"not Clifford", `{"qubits":11,"gates":[` + flips(11) + `,{"gate":"t","target":0}]}`, "trajectories-double-v1"},
 		{"not Pauli", `{"qubits":11,"precision":"single","gates":[{"gate":"amplitude_damping","target":0,"gamma":0.5}]}`, "trajectories-single-v1"},
 		{"feedback", `{"qubits":2,"gates":[` + flips(2) + `,{"gate":"measure","target":0},{"if":{"measured":0},"then":[]}]}`, "trajectories-double-v1"},

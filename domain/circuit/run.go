@@ -147,6 +147,9 @@ func Run(ctx context.Context, c Circuit, options Options) (Result, error) {
 	switch {
 	case engine == EngineStabilizer:
 		result.Engine = "stabilizer-v1"
+		if c.hasChannels() || c.misreads() {
+			result.Engine = "stabilizer-v2"
+		}
 		err = runStabilizer(ctx, c, rng, report, &result)
 	case engine == EngineSparse:
 		empty := result
