@@ -287,11 +287,16 @@ func TestListJobs(t *testing.T) {
 	for _, query := range []string{"?status=done", "?kind=x", "?limit=0", "?limit=201", "?limit=x", "?before=x", "?before='", "?offset=1", "?status=queued&status=queued"} {
 		u.Do(t, http.MethodGet, "/api/jobs"+query, "").Want(t, httpkit.InvalidParameter)
 	}
-	// A row says the same as the job, but for what a list leaves out.
+	// A row says the same as the job, but for what a list leaves out, and what it alone has.
 	row := u.Do(t, http.MethodGet, "/api/jobs?status=succeeded", "").OK(t).JSON["jobs"].([]any)[0].(map[string]any)
 	one := get(t, u, ids[0]).JSON
 	delete(one, "output")
 	delete(one, "result")
+	if row["preview"] != "1+1" || row["verdict"] != "verified" {
+		t.Errorf("listed as %v", row)
+	}
+	delete(row, "preview")
+	delete(row, "verdict")
 	if fmt.Sprint(row) != fmt.Sprint(one) {
 		t.Errorf("listed as %v\n      is %v", row, one)
 	}

@@ -113,7 +113,9 @@ func (v *visit) evaluationLimit() int64 {
 		return v.AnonymousBudget.Milliseconds()
 	}
 	var catalogue plansShown
-	v.ask(http.MethodGet, "/billing/plans", nil, &catalogue) // refused: there are no plans in it
+	if _, refused := v.ask(http.MethodGet, "/billing/plans", nil, &catalogue); refused != nil {
+		return 0
+	}
 	for _, plan := range catalogue.Plans {
 		if plan.Plan == v.who().Plan {
 			return plan.EvaluationBudgetMS

@@ -18,7 +18,7 @@ import (
 // functions are those that templates call.
 var functions = template.FuncMap{
 	"form": openForm, "evaluation": openEvaluation,
-	"asset": assetAddress, "visible": visible, "text": shownText, "long": isLong, "line": firstLine, "picture": isPicture, "briefly": briefly, "typeset": typeset, "brief": brief, "linkable": linkable, "basis": view.BasisInWords, "engines": view.EnginesInWords, "shownBy": view.ShownBy, "reason": reasonInWords, "price": price, "duration": duration, "count": count, "bytes": bytesInWords, "badge": badgeOf, "kind": kindInWords, "choice": chosen, "checkCommand": checkCommand, "about": aboutInWords, "page": url.PathEscape, "scopes": scope.All,
+	"asset": assetAddress, "visible": visible, "text": shownText, "long": isLong, "line": firstLine, "picture": isPicture, "briefly": briefly, "typeset": typeset, "brief": brief, "linkable": linkable, "basis": view.BasisInWords, "engines": view.EnginesInWords, "shownBy": view.ShownBy, "reason": reasonInWords, "price": price, "duration": duration, "count": count, "bytes": bytesInWords, "badge": badgeOf, "choice": chosen, "checkCommand": checkCommand, "about": aboutInWords, "page": url.PathEscape, "scopes": scope.All,
 }
 
 // visible is a text of anybody's as it can be shown: characters that are not seen, or that change the order in which others are, stand as
@@ -161,14 +161,6 @@ func badgeOf(status any) badge {
 		return known
 	}
 	return badge{"?", "open", name}
-}
-
-// kindInWords is what a kind of job computes.
-func kindInWords(kind string) string {
-	if words, known := map[string]string{"evaluate": "expression", "qsim": "circuit"}[kind]; known {
-		return words
-	}
-	return kind
 }
 
 // option is one of those that a field of a form offers.

@@ -2,6 +2,7 @@ package eventlog
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"testing"
 
@@ -119,7 +120,7 @@ func TestPlacesAreOfAnOwner(t *testing.T) {
 	}
 	gone, leave := context.WithCancel(t.Context())
 	leave()
-	if err := add(gone, "one"); err != context.Canceled {
+	if err := add(gone, "one"); !errors.Is(err, context.Canceled) {
 		t.Errorf("one more: %v", err)
 	}
 	if err := add(t.Context(), "other"); err != nil {

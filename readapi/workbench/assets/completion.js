@@ -50,7 +50,10 @@
     return before.match(/(?<![A-Za-z0-9$`])[A-Za-z$][A-Za-z0-9$]*$/)?.[0] ?? "";
   }
 
+  /** Closes the list; what is still being looked up does not open it again. */
   function close() {
+    clearTimeout(timer);
+    asked++;
     rows = [];
     active = -1;
     list.hidden = true;
