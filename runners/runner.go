@@ -632,6 +632,9 @@ func (r *Runner) concludeAttempt(ctx, working context.Context, in commands.Inten
 	case drained:
 		outcome = Interrupted
 		_, failed = r.Jobs.AbandonJob(bounded, in, id, a.nonce, false)
+	case errors.Is(err, commands.ErrEngineLost) && !s.Queued.Rerunnable():
+		outcome = Interrupted
+		_, failed = r.Jobs.AbandonJob(bounded, in, id, a.nonce, false)
 	case a.spent.Load():
 		r.Logger.WarnContext(ctx, "a job's work ended its attempt", "job", id, "attempt", a.nonce, "error", err)
 		outcome = Abandoned
@@ -701,6 +704,8 @@ func lackedBy(err error) (words string, sick bool) {
 		return "no worker was free", false
 	case errors.Is(err, receipt.ErrCannotSign):
 		return "receipts could not be signed", true
+	case errors.Is(err, commands.ErrEngineLost):
+		return "the engine ended while it computed", true
 	case away:
 		return part.UnavailablePart() + " could not be reached", true
 	case commands.IsAway(err):

@@ -23,6 +23,7 @@ var problems = []httpkit.Mapping{
 	{Err: commands.ErrInvalidVerifyRequest, Kind: httpkit.VerifyInput},
 	{Err: commands.ErrTooManySessions, Kind: httpkit.TooManySessions},
 	{Err: commands.ErrSaturated, Kind: httpkit.Saturated},
+	{Err: commands.ErrEngineLost, Kind: httpkit.Unavailable},
 	{Err: receipt.ErrCannotSign, Kind: httpkit.Unavailable},
 	{Err: session.ErrOwnedElsewhere, Kind: httpkit.Unavailable},
 	{Err: commands.ErrSessionOwnerAway, Kind: httpkit.Unavailable},

@@ -20,7 +20,7 @@ func (l Loss) Words(lacked string) string {
 	case SpentAttempts:
 		return fmt.Sprintf("%d runners ended while they ran the job, so that its work is taken for the cause; no attempt is left", MaxAbandoned)
 	case InSession:
-		return "the runner of the job stopped before the job had ended, and a job in a session is not run twice" + returned
+		return "the job was interrupted before it had ended, and a job in a session is not run twice" + returned
 	case NeverTried:
 		return fmt.Sprintf("no runner could try the job for %d hours: %s%s", GiveUpAfter/time.Hour, lacked, returned)
 	}

@@ -168,6 +168,7 @@ const (
 	kindSaturated    errorKind = "saturated"
 	kindUnavailable  errorKind = "unavailable"
 	kindCannotSign   errorKind = "cannot_sign"
+	kindEngineLost   errorKind = "engine_lost"
 	kindUnclassified errorKind = "error"
 )
 
@@ -197,6 +198,8 @@ func packError(err error) *forwardedError {
 		packed.Kind = kindUnavailable
 	case errors.Is(err, receipt.ErrCannotSign):
 		packed.Kind = kindCannotSign
+	case errors.Is(err, commands.ErrEngineLost):
+		packed.Kind = kindEngineLost
 	}
 	return packed
 }
@@ -214,6 +217,8 @@ func (e *forwardedError) unpack() error {
 		return fmt.Errorf("%w: %s", commands.ErrUnavailable, e.Message)
 	case kindCannotSign:
 		return receipt.ErrCannotSign
+	case kindEngineLost:
+		return commands.ErrEngineLost
 	case kindTimeout:
 		cause = commands.ErrBudgetExhausted
 	case kindFailed:
