@@ -26,6 +26,7 @@ var problems = []httpkit.Mapping{
 	{Err: commands.ErrEngineLost, Kind: httpkit.Unavailable},
 	{Err: receipt.ErrCannotSign, Kind: httpkit.Unavailable},
 	{Err: session.ErrOwnedElsewhere, Kind: httpkit.Unavailable},
+	{Err: commands.ErrSessionOwnerUnreached, Kind: httpkit.Unavailable},
 	{Err: commands.ErrSessionOwnerAway, Kind: httpkit.Unavailable},
 	{Err: job.ErrNotFound, Kind: httpkit.NoSuchJob},
 	{Err: run.ErrNotFound, Kind: httpkit.NoSuchRun},

@@ -39,7 +39,7 @@ type Checkpoints struct {
 // Conflicted tells whether a witness that is heeded contradicted the last checkpoint when it was looked at.
 func (c *Checkpoints) Conflicted() bool { return c.conflicted.Load() }
 
-// Behind tells whether witnesses could not be asked for the last checkpoint yet, because the tables lag behind the log: that is no trouble of
+// Behind tells whether witnesses could not be asked for the last checkpoint yet, because the tables lag behind the log or are away: that is no trouble of
 // a witness.
 func (c *Checkpoints) Behind() bool { return c.behind.Load() }
 
