@@ -94,7 +94,7 @@ func (c *Checkpoints) Run(ctx context.Context) error {
 		case errors.Is(err, receipt.ErrCannotSign): // the signer of receipts logs it
 		case err.Error() != failed:
 			failed = err.Error()
-			c.Logger.Warn("the transparency log is not up to date; trying again", "error", err)
+			c.Logger.Warn("the last checkpoint could not be signed, or a witness did not cosign it; trying again", "error", err)
 		}
 		if more && err == nil {
 			continue

@@ -13,6 +13,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"reckon/domain/job"
+	"reckon/domain/run"
 	"reckon/test/wait"
 )
 
@@ -75,10 +76,11 @@ func TestTheEndOfAnEnginesProcess(t *testing.T) {
 		t.Errorf("%+v", s)
 	}
 	var answer struct {
-		Result  string `json:"result"`
-		Verdict string `json:"verdict"`
+		Verification struct {
+			Verdict run.Verdict `json:"verdict"`
+		} `json:"verification"`
 	}
-	if err := account.JSON("POST", "/api/evaluate", map[string]string{"expression": "D[x^2, x]"}, &answer); err != nil || answer.Verdict != "verified" {
+	if err := account.JSON("POST", "/api/evaluate", map[string]string{"expression": "D[x^2, x]"}, &answer); err != nil || answer.Verification.Verdict != run.VerdictVerified {
 		t.Errorf("afterwards: %+v, %v", answer, err)
 	}
 	if !strings.Contains(server.Output(), "an engine's process ended") {
