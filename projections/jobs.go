@@ -6,17 +6,22 @@ import (
 
 	"github.com/uptrace/bun"
 
+	"reckon/domain/certificate"
 	"reckon/domain/event"
 	"reckon/domain/job"
+	"reckon/domain/run"
 	"reckon/projections/engine"
 )
+
+// PreviewBytes is the most bytes of a job's preview that its row holds.
+const PreviewBytes = 200
 
 // Jobs lists all jobs of an account. The result of a job is in the job's stream.
 type Jobs struct{ from source }
 
 // JobRow is a job as lists show it.
 type JobRow struct {
-	bun.BaseModel `bun:"table:jobs_v2,alias:j"`
+	bun.BaseModel `bun:"table:jobs_v3,alias:j"`
 
 	JobID         string     `bun:"job_id,pk"`
 	Position      int64      `bun:"position,notnull"` // of job.queued in the log: what "newest" means
@@ -25,8 +30,10 @@ type JobRow struct {
 	Kind          job.Kind   `bun:"kind,notnull"`
 	Status        job.Status `bun:"status,notnull"`
 	SessionID     string     `bun:"session_id,nullzero"`
-	RunID         int64      `bun:"run_id,nullzero"`         // evaluate: fixed at submission, written once the job has run
-	CertificateID string     `bun:"certificate_id,nullzero"` // proof: likewise
+	RunID         int64      `bun:"run_id,nullzero"`           // evaluate: fixed at submission, written once the job has run
+	CertificateID string     `bun:"certificate_id,nullzero"`   // proof: likewise
+	Preview       Text       `bun:"preview,type:text,notnull"` // at most PreviewBytes of what was submitted
+	Verdict       string     `bun:"verdict,nullzero"`          // of the check that its run or certificate was published with
 	TimeoutMS     int64      `bun:"timeout_ms,notnull"`
 	Attempt       int        `bun:"attempt,notnull"` // claims so far
 	Error         Text       `bun:"error,type:text,notnull"`
@@ -53,13 +60,13 @@ func timeFromMillis(ms int64) time.Time {
 }
 
 var jobRows = engine.TableOf("job_id", func(r *JobRow) string { return r.JobID },
-	engine.Index{Name: "jobs_v2_newest", Columns: "account, position DESC"},
-	engine.Index{Name: "jobs_v2_status", Columns: "account, status, position DESC"},
-	engine.Index{Name: "jobs_v2_kind", Columns: "account, kind, status, position DESC"}) // by kind alone: one branch for each status
+	engine.Index{Name: "jobs_v3_newest", Columns: "account, position DESC"},
+	engine.Index{Name: "jobs_v3_status", Columns: "account, status, position DESC"},
+	engine.Index{Name: "jobs_v3_kind", Columns: "account, kind, status, position DESC"}) // by kind alone: one branch for each status
 
-// Projection declares the table jobs_v2 and its handlers.
+// Projection declares the table jobs_v3 and its handlers.
 func (*Jobs) Projection() engine.Projection {
-	p := engine.Projection{Name: "jobs", Version: 2, Tables: []engine.Table{jobRows}}
+	p := engine.Projection{Name: "jobs", Version: 3, Tables: []engine.Table{jobRows}}
 	engine.On(&p, func(ctx context.Context, tx *engine.Tx, e job.WasQueued, r event.Recorded) error {
 		known, err := jobRows.Row(ctx, tx, e.JobID)
 		if err != nil || known != nil {
@@ -67,7 +74,7 @@ func (*Jobs) Projection() engine.Projection {
 		}
 		jobRows.Upsert(tx, &JobRow{
 			JobID: e.JobID, Position: int64(r.Position.Commit), Revision: int64(r.Revision), Account: e.Account, Kind: e.Kind, Status: job.Queued,
-			SessionID: e.SessionID, RunID: e.RunID, CertificateID: e.CertificateID, TimeoutMS: e.TimeoutMS, CreatedMS: eventMillis(e.SubmittedAt, r),
+			Preview: Text(beginning(e.Preview(), PreviewBytes)), SessionID: e.SessionID, RunID: e.RunID, CertificateID: e.CertificateID, TimeoutMS: e.TimeoutMS, CreatedMS: eventMillis(e.SubmittedAt, r),
 		})
 		return nil
 	})
@@ -94,7 +101,27 @@ func (*Jobs) Projection() engine.Projection {
 	engine.On(&p, func(ctx context.Context, tx *engine.Tx, e job.WasLost, r event.Recorded) error {
 		return endJob(ctx, tx, job.Lost, job.Outcome{JobID: e.JobID, Error: e.Why.Words(e.Lacked), FinishedAt: e.FinishedAt}, r)
 	})
+	engine.On(&p, func(ctx context.Context, tx *engine.Tx, e run.Evaluated, _ event.Recorded) error {
+		if e.JobID == "" || e.Check == nil {
+			return nil
+		}
+		return judgeJob(ctx, tx, e.JobID, string(e.Check.Verdict))
+	})
+	engine.On(&p, func(ctx context.Context, tx *engine.Tx, e certificate.Issued, _ event.Recorded) error {
+		return judgeJob(ctx, tx, e.JobID, string(e.Verdict))
+	})
 	return p
+}
+
+// judgeJob writes the verdict that a job's run or certificate was published with.
+func judgeJob(ctx context.Context, tx *engine.Tx, jobID, verdict string) error {
+	row, err := jobRows.Row(ctx, tx, jobID)
+	if err != nil || row == nil {
+		return err
+	}
+	row.Verdict = verdict
+	jobRows.Upsert(tx, row)
+	return nil
 }
 
 // changeJob applies an event to its job's row, unless the row has that revision already.
@@ -152,7 +179,7 @@ func (j *Jobs) List(ctx context.Context, account string, q JobsQuery) (rows []Jo
 	case q.Status != "":
 		branches = []branch{{"account = ? AND status = ?", []any{account, q.Status}}}
 	}
-	positions, err := mergedPositions(ctx, j.from.db, "jobs_v2", branches, branch{"position < ?", []any{before}}, q.Limit+1, 0)
+	positions, err := mergedPositions(ctx, j.from.db, "jobs_v3", branches, branch{"position < ?", []any{before}}, q.Limit+1, 0)
 	if err != nil {
 		return nil, "", err
 	}

@@ -13,6 +13,7 @@ import (
 	"reckon/domain"
 	"reckon/domain/event"
 	"reckon/domain/job"
+	"reckon/domain/run"
 	"reckon/domain/session"
 	"reckon/eventstore/memory"
 	"reckon/projections"
@@ -95,6 +96,7 @@ func TestJobsProjection(t *testing.T) {
 		l.queue("5", bob)
 		l.claim("1", "n1", 1)
 		l.succeed("1", "n1")
+		l.add(run.Stream(7), run.Evaluated{Subject: run.Subject{RunID: 7, Account: alice, JobID: "1"}, Check: &run.Check{Verdict: run.VerdictRefuted}})
 		l.claim("2", "n2", 1)
 		l.release("2", "n2")
 		l.claim("2", "n3", 2)
@@ -109,18 +111,18 @@ func TestJobsProjection(t *testing.T) {
 					return nil, err
 				}
 				for _, r := range list {
-					all = append(all, fmt.Sprintf("%s %s %s attempt %d published %t %q %v %v", r.JobID, r.Kind, r.Status, r.Attempt, r.Published, string(r.Error),
+					all = append(all, fmt.Sprintf("%s %s %s attempt %d published %t %q %q %q %v %v", r.JobID, r.Kind, r.Status, r.Attempt, r.Published, string(r.Error), string(r.Preview), r.Verdict,
 						r.CreatedAt().Second(), []bool{r.StartedAt().IsZero(), r.FinishedAt().IsZero()}))
 				}
 			}
 			return all, nil
 		}
 		projectiontest.Given(t, db, jobs.Projection()).When(l.Events...).Then(rows, []string{
-			`4 one queued attempt 0 published false "" 4 [true true]`,
-			`3 one cancelled attempt 0 published false "" 3 [true false]`,
-			`2 two running attempt 2 published false "" 2 [false true]`,
-			`1 one succeeded attempt 1 published true "" 1 [false false]`,
-			"5 one failed attempt 1 published false \"the engine failed\\x00\" 5 [false false]",
+			`4 one queued attempt 0 published false "" "1+1" "" 4 [true true]`,
+			`3 one cancelled attempt 0 published false "" "1+1" "" 3 [true false]`,
+			`2 two running attempt 2 published false "" "1+1" "" 2 [false true]`,
+			`1 one succeeded attempt 1 published true "" "1+1" "refuted" 1 [false false]`,
+			"5 one failed attempt 1 published false \"the engine failed\\x00\" \"1+1\" \"\" 5 [false false]",
 		})
 
 		list := func(q projections.JobsQuery) (ids []string, next string) {

@@ -56,6 +56,10 @@ func TestJobLife(t *testing.T) {
 	if a.JSON["status"] != "succeeded" || a.JSON["output"] != "2" || a.JSON["error"] != nil || a.JSON["finished_at"] != "2026-08-01T12:00:02.000Z" || result["result"] != "2" || result["run_id"] != a.JSON["run_id"] {
 		t.Errorf("%s", a.Body)
 	}
+	listed := u.Do(t, http.MethodGet, "/api/jobs", "").OK(t)
+	if row := listed.JSON["jobs"].([]any)[0].(map[string]any); row["preview"] != "1+1" {
+		t.Errorf("%s", listed.Body)
+	}
 	// The run is a row of history, with a receipt.
 	runID := runOf(t, a)
 	receipt := u.Do(t, http.MethodGet, fmt.Sprintf("/api/receipts/%d", runID), "").OK(t)

@@ -39,7 +39,7 @@ var limits = []limit{
 	{"`idempotency_key`", "writeapi", "maxIdempotencyKeyBytes", "bytes", "400 `invalid_request`", "Requests"},
 	{"`wait_ms` of a submission (of a long poll: 400)", "writeapi", "maxWait", "time", "taken as the limit", "Requests"},
 	{"expression without an account", "commands", "MaxAnonymousBytes", "bytes", "413 `expression_too_long`", "Evaluation"},
-	{"budget of an evaluation without an account; half of the first plan's where that is less", "writeapi", "anonymousBudget", "time", "408 `budget_exhausted`", "Evaluation"},
+	{"budget of an evaluation without an account; half of the first plan's where that is less", "writeapi", "maxAnonymousBudget", "time", "408 `budget_exhausted`", "Evaluation"},
 	{"text of an expression", "domain/expression", "MaxBytes", "bytes", "400 `expression_too_complex`", "Evaluation"},
 	{"words of an expression", "domain/expression", "MaxTokens", "tokens", "400 `expression_too_complex`", "Evaluation"},
 	{"nesting of an expression", "domain/expression", "MaxDepth", "levels", "400 `expression_too_complex`", "Evaluation"},

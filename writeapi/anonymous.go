@@ -15,8 +15,8 @@ import (
 	"reckon/internal/view"
 )
 
-// anonymousBudget is the longest that an evaluation without an account computes; less where the first plan's own is short.
-const anonymousBudget = time.Second
+// maxAnonymousBudget is the longest that an evaluation without an account computes; less where the first plan's own is short.
+const maxAnonymousBudget = time.Second
 
 // Anonymous is evaluation without an account.
 type Anonymous struct {
@@ -71,7 +71,7 @@ func (s Services) evaluateAnonymously(ctx context.Context, in *anonymousInput) (
 	if err != nil {
 		return nil, err
 	}
-	command := commands.EvaluateAnonymous{Expression: in.Body.Expression, Caller: caller, Budget: s.anonymousBudget()}
+	command := commands.EvaluateAnonymous{Expression: in.Body.Expression, Caller: caller, Budget: s.AnonymousBudget()}
 	admitted, err := commands.AdmitAnonymous(command)
 	if err != nil {
 		return nil, explainAnonymous(err, command)
@@ -83,9 +83,7 @@ func (s Services) evaluateAnonymously(ctx context.Context, in *anonymousInput) (
 	if err := s.rejectIfOverLimit(ctx, allowance, "%d evaluations an hour are answered without an account; open one, or wait", allowance.Limit); err != nil {
 		return nil, err
 	}
-	bounded, cancel := context.WithTimeout(ctx, s.Overhead+command.Budget)
-	defer cancel()
-	answer, err := s.Anonymous.Evaluate(bounded, admitted)
+	answer, err := s.answerAnonymously(ctx, admitted, command.Budget)
 	if err = giveBackIfRefusedForNow(ctx, s.Anonymous.Limiter, caller, allowance, err); err != nil {
 		return nil, explainAnonymous(err, command)
 	}
@@ -97,9 +95,30 @@ func (s Services) evaluateAnonymously(ctx context.Context, in *anonymousInput) (
 	return out, nil
 }
 
-// anonymousBudget is shorter than that of the first plan, which is what one gets without paying.
-func (s Services) anonymousBudget() time.Duration {
-	return min(anonymousBudget, s.Plans[0].EvaluationBudget()/2)
+// answerAnonymously evaluates what was admitted.
+func (s Services) answerAnonymously(ctx context.Context, admitted commands.AdmittedAnonymously, budget time.Duration) (commands.AnonymousEvaluation, error) {
+	bounded, cancel := context.WithTimeout(ctx, s.Overhead+budget)
+	defer cancel()
+	return s.Anonymous.Evaluate(bounded, admitted)
+}
+
+// EvaluateForItself answers a question of the service itself, as one without an account is answered; it counts to nobody's allowance.
+func (s Services) EvaluateForItself(ctx context.Context, source string) (view.Evaluation, error) {
+	command := commands.EvaluateAnonymous{Expression: source, Budget: s.AnonymousBudget()}
+	admitted, err := commands.AdmitAnonymous(command)
+	if err != nil {
+		return view.Evaluation{}, err
+	}
+	answer, err := s.answerAnonymously(ctx, admitted, command.Budget)
+	return view.Evaluation{
+		Result: answer.Result, Status: answer.Status, Warnings: answer.Warnings, Suggestions: view.SuggestionsOf(answer.Suggestions),
+		ExecutionTimeMS: answer.Elapsed.Milliseconds(), Verification: view.VerificationOf(answer.Check), Engines: answer.Engines,
+	}, err
+}
+
+// AnonymousBudget is shorter than that of the first plan, which is what one gets without paying.
+func (s Services) AnonymousBudget() time.Duration {
+	return min(maxAnonymousBudget, s.Plans[0].EvaluationBudget()/2)
 }
 
 // inThisHour counts a caller's requests, or looks at them, up to the end of this clock hour, in which a caller has one name.

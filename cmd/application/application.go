@@ -64,6 +64,7 @@ type Parts struct {
 	Plans            account.Plans
 	Anonymous        commands.Anonymous // evaluates for callers without an account
 	AnonymousPerHour int                // for each address; 0: never
+	Showcase         bool               // the first page shows answers to questions of the service itself
 	Limiter          func() ratelimit.Limiter
 	Running          *ratelimit.Concurrency
 	SessionIdle      time.Duration // after which a session expires
@@ -96,13 +97,14 @@ func New(p Parts) (*httpkit.API, error) {
 	})
 	writes := httpkit.NewAccountWrites()
 	jobs := p.jobView(writes)
-	writeapi.Services{
+	forWrites := writeapi.Services{
 		Store: p.Store, Plans: p.Plans, Identity: p.Identity, Limiter: p.Limiter(), Running: p.Running, Clock: p.Clock, Build: p.Build,
 		Evaluate: p.Evaluate, Verify: p.Verify, CloseSessionWorker: p.CloseSession, Overhead: p.Overhead,
 		Anonymous: writeapi.Anonymous{Evaluate: p.Anonymous.Evaluate, PerHour: p.AnonymousPerHour, Limiter: p.Limiter(), Caller: p.Identity.Stranger},
 		Jobs:      p.Jobs, JobKinds: kinds, JobView: jobs, Proofs: p.Proofs, Payments: p.Payments,
 		OAuth: writeapi.NewOAuth(p.Store, p.Identity, p.Clock, p.Build), Logger: p.Logger, Writes: writes, LogID: p.Projector.LogID(),
-	}.Register(api)
+	}
+	forWrites.Register(api)
 	about, err := reference.Current()
 	if err != nil {
 		return nil, err
@@ -119,7 +121,11 @@ func New(p Parts) (*httpkit.API, error) {
 	if err := (mcpapi.Services{API: api, Logger: p.Logger, Build: p.Build, PublicURL: p.PublicURL}).Register(); err != nil {
 		return nil, err
 	}
-	workbench.Services{API: api, Elaborates: p.Proofs.Elaborator != nil}.Register()
+	pages := workbench.Services{API: api, Elaborates: p.Proofs.Elaborator != nil, Now: p.Clock.Now, AnonymousBudget: forWrites.AnonymousBudget()}
+	if p.Showcase {
+		pages.Evaluate = forWrites.EvaluateForItself
+	}
+	pages.Register()
 	return api, nil
 }
 

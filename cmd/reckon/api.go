@@ -51,7 +51,7 @@ func (s *service) makeAPI() (*api, error) {
 		Evaluate: s.writeSide.peers.Evaluate, Verify: s.writeSide.evaluator.Verify, CloseSession: s.engine.engine.CloseSession, Busy: s.sessionBusy,
 		Jobs: s.writeSide.jobs, Kinds: s.kinds, NotifyJobEnded: s.workers.Subscription.NotifyJobEnded, Closing: a.closing,
 		Proofs: s.writeSide.proofs, Signer: s.writeSide.signing.Signer, Payments: provider,
-		Plans: s.plans, Anonymous: commands.Anonymous{Engine: strangers, Checker: strangersChecks, QueueWait: s.config.QueueWait}, AnonymousPerHour: s.config.AnonymousPerHour,
+		Plans: s.plans, Anonymous: commands.Anonymous{Engine: strangers, Checker: strangersChecks, QueueWait: s.config.QueueWait}, AnonymousPerHour: s.config.AnonymousPerHour, Showcase: true,
 		Limiter: s.sharedLimiter, Running: ratelimit.NewConcurrency(), SessionIdle: engine.DefaultSessionIdle, Overhead: s.config.QueueWait + 20*time.Second, MaxPlaceWait: view.MaxPlaceWait,
 		PublicURL: s.config.PublicURL, TrustedProxies: proxies, Transparency: s.served, Health: s.health(),
 		Observe: s.metrics.ObserveRequest, ObserveProblem: s.metrics.ObserveProblem, Tracer: s.tracer,

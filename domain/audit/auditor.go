@@ -128,11 +128,12 @@ func New(c Config) *Auditor {
 	}
 	p := &pass{config: c, kinds: Kinds(), dropped: map[Kind]int{}, kept: map[Kind]int{}}
 	keys := newKeyCheck(p)
-	jobs := newLegalCheck(p)
+	kept := newStreams()
+	jobs := newLegalCheck(p, kept)
 	leaves := newTransparencyCheck(p, keys)
 	names := newMigrationCheck(p)
 	return &Auditor{pass: p, transparency: leaves, migration: names, checks: []check{
-		newOrderCheck(p), newTimeCheck(p, jobs), jobs, newAccountCheck(p, jobs), keys, newReceiptCheck(p, keys), newSlotCheck(p, jobs), newOutcomeCheck(p, jobs), newProofCheck(p, jobs),
+		newOrderCheck(p, kept), newTimeCheck(p, jobs), jobs, newAccountCheck(p, jobs), keys, newReceiptCheck(p, keys), newSlotCheck(p, jobs), newOutcomeCheck(p, jobs), newProofCheck(p, jobs),
 		newBillingCheck(p, jobs), leaves, names,
 	}}
 }

@@ -101,14 +101,26 @@ func TestTheChainOfAMigratedLog(t *testing.T) {
 	}
 }
 
-// TestCheckpointsGoOnToCommit: behind a checkpoint that commits to a log none is signed of it that does not.
-func TestCheckpointsGoOnToCommit(t *testing.T) {
-	for n, found := range map[int]bool{1: false, 2: true} {
+// TestCheckpointsOfANodeCommit: each checkpoint of version 2 of a log with a chain commits to it, the first one too. Where the source shows no
+// chain there is nothing to commit to, and behind one of version 2 none is of version 1.
+func TestCheckpointsOfANodeCommit(t *testing.T) {
+	for n := 1; n <= 2; n++ {
 		l := audittest.True()
 		edit("checkpoint.signed", n, func(e *transparency.Signed) { e.Chain = nil })(l)
-		findings, _ := audittest.AuditWith(t, l, chained(t, l), audit.Config{})
-		if has(findings, audit.KindCheckpointChain, uint64(l.Index(l.Find("checkpoint.signed", n))+1)) != found {
-			t.Errorf("checkpoint %d: %v", n, findings)
+		place := uint64(l.Index(l.Find("checkpoint.signed", n)) + 1)
+		if findings, _ := audittest.AuditWith(t, l, chained(t, l), audit.Config{}); !has(findings, audit.KindCheckpointChain, place) {
+			t.Errorf("checkpoint %d without a chain: %v", n, findings)
+		}
+		if findings := audittest.Audit(t, l, nil); has(findings, audit.KindCheckpointChain, place) {
+			t.Errorf("checkpoint %d of a server: %v", n, findings)
+		}
+		l.Find("checkpoint.signed", n).Metadata.Version = 1
+		for _, all := range [][]audit.Stored{l.Stored(t), chained(t, l)} {
+			findings, _ := audittest.AuditWith(t, l, all, audit.Config{})
+			older := slices.ContainsFunc(findings, func(f audit.Finding) bool { return f.Position == place && f.Found == "version 1" })
+			if has(findings, audit.KindCheckpointChain, place) || older != (n == 2) {
+				t.Errorf("checkpoint %d of version 1: %v", n, findings)
+			}
 		}
 	}
 }

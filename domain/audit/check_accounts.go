@@ -141,8 +141,8 @@ func (c *accountCheck) known(it *Item, id string) *accountState {
 
 // end: nothing that goes on until it is ended is left of a closed account.
 func (c *accountCheck) end() {
-	for stream, h := range c.streams.streams {
-		if s := c.accounts[h.account]; s != nil && !s.closed.IsZero() && h.past.Live() {
+	for stream, h := range c.streams.streams.named { // a run does not go on
+		if s := c.accounts[h.account]; s != nil && !s.closed.IsZero() && h.past != nil && h.past.Live() {
 			c.p.unfinished(checkAccounts, KindLeftOver, s.closing, "nothing of the closed account "+h.account+" that goes on", stream+" has not ended")
 		}
 	}

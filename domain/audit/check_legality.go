@@ -2,7 +2,6 @@ package audit
 
 import (
 	"fmt"
-	"unique"
 
 	"reckon/domain/account"
 	"reckon/domain/billing"
@@ -21,32 +20,23 @@ import (
 type legalCheck struct {
 	p        *pass
 	reserved event.Revision // of the next block of run ids
-	streams  map[string]*history
+	streams  *streams
 }
 
-// history is a stream up to here.
-type history struct {
-	past    event.Past
-	account string // that its first event to name one names; empty: none has
-}
-
-func newLegalCheck(p *pass) *legalCheck { return &legalCheck{p: p, streams: map[string]*history{}} }
+func newLegalCheck(p *pass, s *streams) *legalCheck { return &legalCheck{p: p, streams: s} }
 
 func (c *legalCheck) take(it *Item) {
 	if it.Event == nil {
 		return
 	}
 	c.count(it)
-	h := c.streams[it.Stream]
-	if h == nil {
-		h = &history{past: it.facts.NewPast()}
-		c.streams[it.Stream] = h
+	past := c.streams.past(it.Stream)
+	if past == nil {
+		past = it.facts.NewPast()
 	}
-	if h.account == "" {
-		h.account = unique.Make(it.address.Account).Value() // one text for all streams of the account
-	}
-	illegal := h.past.Take(it.Event, it.Metadata)
-	if h.past.Slim(); illegal != nil {
+	illegal := past.Take(it.Event, it.Metadata)
+	c.streams.keep(it.Stream, past.Slim(), it.address.Account)
+	if illegal != nil {
 		expected, found := "an event that the stream's decider could decide", it.Name+", where it decides that nothing happens"
 		switch {
 		case illegal.Refused != nil:
@@ -85,15 +75,7 @@ func (c *legalCheck) count(it *Item) {
 
 // stateOf is the state of a stream of a decider with commands C; nil where there is none.
 func stateOf[C, S any](c *legalCheck, stream string) *S {
-	h := c.streams[stream]
-	if h == nil {
-		return nil
-	}
-	past, is := h.past.(*decider.Past[C, S])
-	if !is {
-		return nil
-	}
-	return &past.State
+	return decider.StateOf[C, S](c.streams.past(stream))
 }
 
 // job is the state of a job, without texts; nil where there is none.

@@ -7,16 +7,53 @@ import (
 	"reckon/domain/event"
 )
 
-// orderCheck proves that the log is one order: it keeps 32 bytes of each event, and the next revision of each stream.
+// orderCheck proves that the log is one order: it keeps the id and the correlation of each event, and the next revision of each stream.
 type orderCheck struct {
 	p            *pass
 	last         event.Position
-	next         map[string]event.Revision
-	correlations map[eventID]eventID // of every event, by its id
+	streams      *streams
+	events       *table[eventID, correlationPlace] // all before
+	correlations correlations
 }
 
-func newOrderCheck(p *pass) *orderCheck {
-	return &orderCheck{p: p, next: map[string]event.Revision{}, correlations: map[eventID]eventID{}}
+func newOrderCheck(p *pass, s *streams) *orderCheck {
+	return &orderCheck{p: p, streams: s, events: newTable[eventID, correlationPlace]()}
+}
+
+// correlations are those of all events. Those of one command's follow each other, and share one.
+type correlations struct {
+	pages [][]eventID // each but the last has tablePage
+	last  correlationPlace
+}
+
+// correlationPlace is the place of a correlation, of which there may be more than 2^32.
+type correlationPlace [5]byte
+
+func (p correlationPlace) index() int {
+	return int(p[0]) | int(p[1])<<8 | int(p[2])<<16 | int(p[3])<<24 | int(p[4])<<32
+}
+
+func (c *correlations) at(place correlationPlace) eventID {
+	n := place.index()
+	return c.pages[n/tablePage][n%tablePage]
+}
+
+// add notes the correlation of the next event.
+func (c *correlations) add(correlation eventID) correlationPlace {
+	if len(c.pages) > 0 && c.at(c.last) == correlation {
+		return c.last
+	}
+	n := 0
+	if len(c.pages) > 0 {
+		n = c.last.index() + 1
+	}
+	if n%tablePage == 0 {
+		c.pages = append(c.pages, make([]eventID, 0, tablePage))
+	}
+	page := &c.pages[len(c.pages)-1]
+	*page = append(*page, correlation)
+	c.last = correlationPlace{byte(n), byte(n >> 8), byte(n >> 16), byte(n >> 24), byte(n >> 32)}
+	return c.last
 }
 
 func (c *orderCheck) take(it *Item) {
@@ -26,10 +63,12 @@ func (c *orderCheck) take(it *Item) {
 	c.last = it.Position
 	c.takeRevision(it)
 	correlation, _ := parseID(it.Metadata.Correlation)
-	if _, twice := c.correlations[it.id]; twice && it.id != (eventID{}) {
+	switch {
+	case it.id == (eventID{}): // it has none
+	case c.events.at(it.id) != nil:
 		c.p.found(checkOrder, KindDuplicateID, it.Recorded, "an id of its own", "the id of an earlier event: "+it.ID)
-	} else {
-		c.correlations[it.id] = correlation
+	default:
+		c.events.add(it.id, c.correlations.add(correlation))
 	}
 	if it.Event == nil {
 		return
@@ -40,7 +79,7 @@ func (c *orderCheck) take(it *Item) {
 
 // takeRevision: a stream of beats keeps its newest event only, and the store's own streams may be cut.
 func (c *orderCheck) takeRevision(it *Item) {
-	next, known := c.next[it.Stream]
+	next, known := c.streams.next(it.Stream)
 	if !known {
 		c.p.counts.Streams++
 	}
@@ -48,7 +87,7 @@ func (c *orderCheck) takeRevision(it *Item) {
 	if it.Revision != next && !(mayBeCut && it.Revision > next) {
 		c.p.found(checkOrder, KindRevision, it.Recorded, fmt.Sprintf("revision %d of stream %s", next, it.Stream), fmt.Sprint(it.Revision))
 	}
-	c.next[it.Stream] = it.Revision + 1
+	c.streams.setNext(it.Stream, it.Revision+1)
 }
 
 func (c *orderCheck) takeCause(it *Item, correlation eventID) {
@@ -63,11 +102,11 @@ func (c *orderCheck) takeCause(it *Item, correlation eventID) {
 		return
 	}
 	id, isUUID := parseID(m.Causation)
-	of, known := c.correlations[id]
+	of := c.events.at(id)
 	switch {
-	case !isUUID || !known || id == it.id:
+	case !isUUID || of == nil || id == it.id:
 		c.p.found(checkOrder, KindCause, it.Recorded, "the id of an earlier event as $causationId", m.Causation)
-	case of != correlation:
+	case c.correlations.at(*of) != correlation:
 		c.p.found(checkOrder, KindCause, it.Recorded, "the $correlationId of the event that caused it", m.Correlation)
 	}
 }

@@ -1,7 +1,9 @@
 package audit
 
 import (
+	"crypto/sha256"
 	"fmt"
+	"unique"
 
 	"reckon/domain/event"
 	"reckon/domain/job"
@@ -22,13 +24,12 @@ type slotCheck struct {
 
 type slot struct {
 	id, jobID, account string
-	submission         string // as stored in slots.spent
+	submission         [sha256.Size]byte // of what is stored in slots.spent
 	uploadID           string
-	stream             string // of the day
 	day                string
 	refunded           slots.RefundReason // empty: it is held
 	queued             bool               // its job is in the queue, or was
-	place              place
+	place              place              // in the day's stream
 }
 
 // dueRefund is a slot to be given back, because its job was cancelled before it was tried or was lost by the service.
@@ -66,7 +67,8 @@ func (c *slotCheck) take(it *Item) {
 func (c *slotCheck) spend(it *Item, e slots.Spent) {
 	c.p.counts.Slots++
 	s := e.Submission
-	now := &slot{id: e.SlotID, jobID: s.JobID, account: s.Account, submission: digestOf(s), uploadID: s.UploadID, stream: it.Stream, day: e.Day, place: placeOf(it)}
+	now := &slot{id: e.SlotID, jobID: s.JobID, account: oneText(s.Account), submission: digestOf(s), uploadID: s.UploadID, day: oneText(e.Day), place: placeOf(it)}
+	now.place.stream = oneText(it.Stream)
 	wrong := func(expected, found string) { c.p.found(checkSlots, KindSlot, it.Recorded, expected, found) }
 	if before := c.spent[e.SlotID]; before != nil {
 		wrong("a slot that is spent once", "slot "+e.SlotID+" again, spent at position "+fmt.Sprint(before.place.position))
@@ -84,10 +86,10 @@ func (c *slotCheck) spend(it *Item, e slots.Spent) {
 	if inside := ofItself(s); inside != (contradiction{}) {
 		wrong(inside.expected, inside.found)
 	}
-	day := c.held[it.Stream]
+	day := c.held[now.place.stream]
 	if day == nil {
 		day = map[string]*slot{}
-		c.held[it.Stream] = day
+		c.held[now.place.stream] = day
 	}
 	if other := day[s.JobID]; other != nil {
 		c.p.found(checkSlots, KindSlotBalance, it.Recorded, "one slot of the day for job "+s.JobID, "another one, beside slot "+other.id)
@@ -95,13 +97,16 @@ func (c *slotCheck) spend(it *Item, e slots.Spent) {
 	c.spent[e.SlotID], day[s.JobID] = now, now
 }
 
+// oneText is the same text, kept once for all that have it.
+func oneText(text string) string { return unique.Make(text).Value() }
+
 // digestOf is what tells two submissions apart.
-func digestOf(s job.Submission) string {
+func digestOf(s job.Submission) (digest [sha256.Size]byte) {
 	text, err := event.Marshal(s)
 	if err != nil {
-		return ""
+		return digest
 	}
-	return hashOf(string(text))
+	return sha256.Sum256(text)
 }
 
 func (c *slotCheck) queue(it *Item, e job.WasQueued) {
@@ -129,8 +134,8 @@ func (c *slotCheck) refund(it *Item, e slots.Refunded) {
 	case s == nil:
 		wrong("a slot that was spent before", "slot "+shown(e.SlotID))
 		return
-	case s.stream != it.Stream:
-		wrong("the refund in "+s.stream+", where the slot was spent", it.Stream)
+	case s.place.stream != it.Stream:
+		wrong("the refund in "+s.place.stream+", where the slot was spent", it.Stream)
 	case s.jobID != e.JobID:
 		wrong("job "+s.jobID+", for which the slot was spent", e.JobID)
 	case s.refunded != "":
@@ -140,7 +145,7 @@ func (c *slotCheck) refund(it *Item, e slots.Refunded) {
 		wrong("a refund by a rule: "+due, string(e.Reason))
 	}
 	s.refunded = e.Reason
-	if day := c.held[s.stream]; day[s.jobID] == s {
+	if day := c.held[s.place.stream]; day[s.jobID] == s {
 		delete(day, s.jobID)
 	}
 }

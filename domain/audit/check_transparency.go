@@ -34,6 +34,7 @@ type transparencyCheck struct {
 	chainLog  string           // id of the hash chain; empty: the source shows none
 	migrated  bool             // checkpoints of before it are of another chain
 	copied    bool             // the events that follow are those that the migration copied
+	commits   bool             // a checkpoint before was of a version that commits to the event log
 	links     map[uint64]link  // at the positions that kept checkpoints commit to; zero: not reached
 }
 
@@ -228,11 +229,19 @@ func (c *transparencyCheck) signed(it *Item, e transparency.Signed) {
 	}
 }
 
-// chained compares the hash chain that a checkpoint commits to with that of the log at the last leaf. A checkpoint that was copied has that of
-// another log, and one that an older release or a server without a chain has signed has none, before any of this log has.
+// committingVersion is the first version of checkpoint.signed that commits to the event log.
+const committingVersion = 2
+
+// chained compares the hash chain that a checkpoint commits to with that of the log at the last leaf. One that was copied has that of another
+// log, or none where that was on a server without a chain. One of an older version has none; whoever signs that cannot read a newer one.
 func (c *transparencyCheck) chained(it *Item, e transparency.Signed, last leafItem) {
+	older := it.Metadata.Version < committingVersion
+	if older && c.commits {
+		c.p.found(checkTransparency, KindCheckpoint, it.Recorded, fmt.Sprintf("version %d or later, as a checkpoint before", committingVersion), fmt.Sprintf("version %d", it.Metadata.Version))
+	}
+	c.commits = c.commits || !older
 	switch {
-	case c.chainLog == "" || c.copied && e.Chain.LogID() != c.chainLog || e.Chain == nil && c.state.Chained == 0:
+	case c.chainLog == "" || older || c.copied && e.Chain.LogID() != c.chainLog:
 	case e.Chain.LogID() != c.chainLog:
 		c.p.found(checkTransparency, KindCheckpointChain, it.Recorded, "the hash chain of the log "+c.chainLog, "that of "+shown(e.Chain.LogID()))
 	default:

@@ -123,6 +123,43 @@ func fieldPaths(t *testing.T, e event.Event) (paths []string) {
 	return paths
 }
 
+// prepared is the true log, ready to be judged with one event changed as often as a test wants.
+type prepared struct {
+	log   *audittest.Log
+	all   []audit.Stored
+	items []*audit.Item
+}
+
+func prepare(t *testing.T) prepared {
+	t.Helper()
+	l := audittest.True()
+	all := l.Stored(t)
+	return prepared{l, all, audittest.Prepare(t, l, all)}
+}
+
+// withStored is what is found when the event at a place, or one more at the end, is stored as said.
+func (p prepared) withStored(t *testing.T, place int, said audit.Stored) []audit.Finding {
+	t.Helper()
+	changed := slices.Clone(p.items)
+	if place == len(changed) {
+		changed = append(changed, nil)
+	}
+	changed[place] = audittest.Prepare(t, p.log, []audit.Stored{said})[0]
+	findings, _ := audittest.Judge(changed, audit.Config{Witnesses: []audit.Witness{audittest.Witness()}})
+	return findings
+}
+
+// withEvent is what is found when another event stands at a place.
+func (p prepared) withEvent(t *testing.T, place int, other event.Event) []audit.Finding {
+	t.Helper()
+	said := p.all[place]
+	var err error
+	if _, said.Data, err = p.log.Catalogue.Encode(other); err != nil {
+		t.Fatal(err)
+	}
+	return p.withStored(t, place, said)
+}
+
 // asOne are parts of events that checks compare as one piece of JSON, so that each of their fields is as the others: a certificate with its
 // job's outcome, and the description of an export with its job's payload.
 var asOne = []string{"certificate.issued.", "upload.stored.export."}
@@ -135,10 +172,8 @@ var findings = []string{"checkpoint.conflicted."}
 func TestEveryFieldIsComparedOrFree(t *testing.T) {
 	free, tried := map[string]bool{}, map[string]bool{}
 	declared := domain.Catalogue().Free()
-	l := audittest.True()
-	all := l.Stored(t)
-	items := audittest.Prepare(t, l, all)
-	for i, e := range l.Events {
+	p := prepare(t)
+	for i, e := range p.log.Events {
 		if strings.HasPrefix(e.Stream, "$") || e.Stream == "reckon-log" {
 			continue
 		}
@@ -147,15 +182,9 @@ func TestEveryFieldIsComparedOrFree(t *testing.T) {
 			if !ok {
 				continue
 			}
-			changed, said := slices.Clone(items), all[i]
-			var err error
-			if _, said.Data, err = l.Catalogue.Encode(other); err != nil {
-				t.Fatal(err)
-			}
-			changed[i] = audittest.Prepare(t, l, []audit.Stored{said})[0]
 			name := e.Name + path
 			tried[name] = true
-			if findings, _ := audittest.Judge(changed, audit.Config{Witnesses: []audit.Witness{audittest.Witness()}}); len(findings) > 0 {
+			if len(p.withEvent(t, i, other)) > 0 {
 				continue
 			}
 			if free[name] = true; declared[name] == "" {

@@ -2,6 +2,7 @@ package circuit
 
 import (
 	"math"
+	"slices"
 
 	"reckon/domain/circuit/trig"
 )
@@ -16,6 +17,9 @@ func (g gate) isClifford() bool {
 		return g.channel.pauli
 	case !g.kind.isUnitary() || g.kind == kindID:
 		return true
+	}
+	if parts, ok := g.cliffordParts(); ok {
+		return len(g.controls) == 0 && !slices.ContainsFunc(parts, func(part gate) bool { return !part.isClifford() })
 	}
 	switch g.kind {
 	case kindX, kindY, kindZ:
@@ -38,6 +42,51 @@ func (g gate) isClifford() bool {
 	return false
 }
 
+// cliffordParts are gates of the tableau that make up, one after the other and up to a global phase, a gate that it has not itself.
+func (g gate) cliffordParts() (parts []gate, ok bool) {
+	on := func(k kind, control int, targets []int, params ...float64) {
+		part := gate{kind: k, targets: targets, params: params}
+		if control >= 0 {
+			part.controls = []int{control}
+		}
+		parts = append(parts, part)
+	}
+	pair := func(k kind, angle float64) { on(k, -1, g.targets, angle) }
+	first := g.targets[:1]
+	switch g.kind {
+	case kindR:
+		on(kindRZ, -1, first, -g.params[1])
+		on(kindRX, -1, first, g.params[0])
+		on(kindRZ, -1, first, g.params[1])
+	case kindDCX:
+		on(kindX, first[0], g.targets[1:])
+		on(kindX, g.targets[1], first)
+	case kindECR, kindRZX: // ecr is rzx(π/2), then x on the first
+		angle := math.Pi / 2
+		if g.kind == kindRZX {
+			angle = g.params[0]
+		}
+		on(kindH, -1, g.targets[1:])
+		pair(kindRZZ, angle)
+		on(kindH, -1, g.targets[1:])
+		if g.kind == kindECR {
+			on(kindX, -1, first)
+		}
+	case kindXXPlusYY:
+		on(kindRZ, -1, first, g.params[1])
+		pair(kindRXX, g.params[0]/2)
+		pair(kindRYY, g.params[0]/2)
+		on(kindRZ, -1, first, -g.params[1])
+	case kindFSim:
+		pair(kindRXX, g.params[0])
+		pair(kindRYY, g.params[0])
+		on(kindP, first[0], g.targets[1:], -g.params[1])
+	default:
+		return nil, false
+	}
+	return parts, true
+}
+
 // quarterTurns writes an angle as a multiple of π/2, modulo 4, when it is one to within what doubles can say.
 func quarterTurns(angle float64) (turns uint64, ok bool) {
 	const tolerance = 1e-13
@@ -47,6 +96,12 @@ func quarterTurns(angle float64) (turns uint64, ok bool) {
 
 // apply runs a Clifford gate, up to a global phase.
 func (t *tableau) apply(g gate) {
+	if parts, ok := g.cliffordParts(); ok {
+		for _, part := range parts {
+			t.apply(part)
+		}
+		return
+	}
 	a := g.targets[0]
 	if len(g.controls) == 1 {
 		c := g.controls[0]

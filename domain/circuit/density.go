@@ -21,7 +21,7 @@ const maxDensityKeys = 16
 func (c Circuit) notDensity() string {
 	switch {
 	case c.qubits > MaxDensityQubits:
-		return fmt.Sprintf("it has more than %d qubits", MaxDensityQubits)
+		return fmt.Sprintf("it has %d qubits, and the matrix of 4^qubits entries is kept for at most %d", c.qubits, MaxDensityQubits)
 	case c.hasFlow():
 		return "it has conditions, loops or assignments"
 	}

@@ -297,7 +297,7 @@ func parityDistribution(key []parity) map[string]float64 {
 func TestStabilizerRefusalNamesTheGate(t *testing.T) {
 	b := build(t, 2).add("h", []int{0}, nil).add("t", []int{1}, nil)
 	_, err := Run(t.Context(), b.circuit, Options{Engine: EngineStabilizer})
-	if err == nil || err.Error() != "gate 1 (t): is not a Clifford gate; the stabilizer engine runs Clifford gates and Pauli errors only" {
+	if err == nil || err.Error() != "gate 1 (t): is not a Clifford gate; the stabilizer engine runs Clifford gates and Pauli errors only: leave the method out, or name statevector (up to 30 qubits), sparse or mps" {
 		t.Error(err)
 	}
 }

@@ -226,7 +226,7 @@ func (c Circuit) stabilizerCost(cost Cost, distinct, key, gates int64) Cost {
 	cost.keptBytes += marginalHeap + distinct*(key+64+entryBytes) + 4096 + int64(len(c.observables))*64
 	cost.MemoryBytes = fixedBytes + 2*heap
 	words := column / 8
-	cost.Operations = c.pauliTerms() * (2*int64(c.qubits) + symbols) * words
+	cost.Operations += c.pauliTerms() * (2*int64(c.qubits) + symbols) * words
 	cost.Operations += int64(len(c.gates))*words + (events+2*int64(c.qubits))*symbols*words + int64(c.shots)*sample/8*symbols/64
 	cost.Operations += int64(c.shots) * (errors/15 + int64(c.slots)) // draws
 	return cost

@@ -24,6 +24,9 @@ type GatesInput struct {
 type ProgramInput struct {
 	Qubits   *int   `json:"qubits,omitempty" minimum:"1" maximum:"1000" nullable:"true" doc:"Number of qubits; cannot differ from the program's"`
 	OpenQASM string `json:"openqasm" doc:"Instead of gates: the text of an OpenQASM 2 or 3 program, an extension of this service (docs/circuits.md)"`
+
+	Inputs map[string]any `json:"inputs,omitempty" nullable:"true" doc:"Values of the program's input declarations, an extension of this service (docs/openqasm.md): numbers, truth values, strings of bits, or arrays of such"`
+
 	OptionsInput
 }
 

@@ -32,6 +32,13 @@ const (
 	kindRXX
 	kindRYY
 	kindRZZ
+	kindR
+	kindRZX
+	kindECR
+	kindDCX
+	kindXXPlusYY
+	kindFSim
+	kindRCCX
 	kindUnitary
 	kindMeasure
 	kindReset
@@ -67,6 +74,8 @@ var gateSpecs = []gateSpec{
 	{"cp", kindP, 1, 1, 1}, {"crx", kindRX, 1, 1, 1}, {"cry", kindRY, 1, 1, 1}, {"crz", kindRZ, 1, 1, 1},
 	{"swap", kindSwap, 2, 0, 0}, {"iswap", kindISwap, 2, 0, 0},
 	{"rxx", kindRXX, 2, 0, 1}, {"ryy", kindRYY, 2, 0, 1}, {"rzz", kindRZZ, 2, 0, 1},
+	{"r", kindR, 1, 0, 2}, {"rzx", kindRZX, 2, 0, 1}, {"ecr", kindECR, 2, 0, 0}, {"dcx", kindDCX, 2, 0, 0},
+	{"xx_plus_yy", kindXXPlusYY, 2, 0, 2}, {"fsim", kindFSim, 2, 0, 2}, {"rccx", kindRCCX, 3, 0, 0},
 	{"ccx", kindX, 1, 2, 0}, {"ccz", kindZ, 1, 2, 0}, {"cswap", kindSwap, 2, 1, 0},
 	{"c3x", kindX, 1, 3, 0}, {"c3sx", kindSX, 1, 3, 0}, {"c4x", kindX, 1, 4, 0},
 	{"mcx", kindX, 1, anyControls, 0}, {"mcz", kindZ, 1, anyControls, 0},
@@ -104,8 +113,21 @@ var noiseNames = map[string]bool{
 
 // insteadOf says what to use in place of noise that is not simulated.
 func insteadOf(written string) string {
-	if strings.Contains(strings.ToLower(written), "thermal") {
-		return "give its amplitude_damping and phase_damping"
+	switch lower := strings.ToLower(written); {
+	case strings.Contains(lower, "thermal"):
+		return "give its amplitude_damping, gamma 1 − e^(−t/T1), and then phase_damping, gamma 1 − e^(t/T1 − 2t/T2)"
+	case lower == "depolarize1":
+		return "write depolarizing with the same p and one target"
+	case lower == "depolarize2":
+		return "write depolarizing with the same p and two targets"
+	case lower == "x_error", lower == "bitflip":
+		return "write bit_flip with the same p"
+	case lower == "z_error", lower == "phaseflip":
+		return "write phase_flip with the same p"
+	case lower == "y_error":
+		return "write bit_phase_flip with the same p"
+	case lower == "readout_error":
+		return "write noise.readout, the probabilities of each reading"
 	}
 	return "those are " + channelNames()
 }
@@ -145,8 +167,7 @@ var elsewhere = func() map[string]string {
 		"a loop that ends early is one of openqasm":                                         {"break_loop", "continue_loop"},
 		"leave it out, since nothing measures a global phase; openqasm has gphase":          {"gphase", "global_phase"},
 		"initialize gives qubits a state":                                                   {"prepare_state", "state_preparation", "set_statevector"},
-		"cx does it, once each way":                                                         {"dcx"},
-		defined:                                                                             {"ecr", "r", "rzx", "xx_minus_yy", "xx_plus_yy", "rccx", "rcccx", "pauli", "diagonal", "isometry", "permutation", "qft", "iqft", "gms", "peres", "fsim"},
+		defined:                                                                             {"xx_minus_yy", "rcccx", "pauli", "diagonal", "isometry", "permutation", "qft", "iqft", "gms", "peres"},
 		asked:                                                                               {"save_state", "save_statevector", "save_density_matrix", "save_expectation_value", "save_probabilities", "snapshot"},
 	} {
 		for _, name := range names {
@@ -214,7 +235,7 @@ func newGate(index int, written string, targets, controls []int, params []float6
 		if len(params) == 0 {
 			field := "angle is"
 			if spec.params > 1 {
-				field = "params (" + strings.Join(spec.angleNames(), ", ") + ") are"
+				field = "params" + angleList(spec.angleNames()) + " are"
 			}
 			return gate{}, refuseGate(CodeMissingField, index, name, "%s required", field)
 		}
@@ -233,6 +254,14 @@ func newGate(index int, written string, targets, controls []int, params []float6
 		name = counted
 	}
 	return gate{name: name, kind: spec.kind, targets: targets, controls: controls, params: params, slots: slots}, nil
+}
+
+// angleList names angles in parentheses.
+func angleList(names []string) string {
+	if names == nil {
+		return ""
+	}
+	return " (" + strings.Join(names, ", ") + ")"
 }
 
 func checkQubits(index int, name string, targets, controls []int, qubits int) error {

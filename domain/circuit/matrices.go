@@ -32,6 +32,8 @@ func (g gate) operator(wire []int) operator {
 		op.matrix = inWireOrder(g.matrix, g.targets, wire)
 	case kindRXX, kindRYY, kindRZZ:
 		op.matrix = twoQubitRotation(g.kind, g.params[0])
+	case kindRZX, kindECR, kindDCX, kindXXPlusYY, kindFSim, kindRCCX:
+		op.matrix = inWireOrder(orderedMatrix(g.kind, g.params), g.targets, wire)
 	default:
 		m := oneQubitMatrix(g.kind, g.params)
 		op.matrix = m[:]
@@ -66,6 +68,45 @@ func twoQubitRotation(k kind, angle float64) []scalar {
 	return []scalar{down, zero, zero, zero, zero, up, zero, zero, zero, zero, up, zero, zero, zero, zero, down}
 }
 
+// orderedMatrix is that of a gate on several targets which are not alike; the first target is the lowest bit of an index.
+func orderedMatrix(k kind, params []float64) []scalar {
+	one, i, minus := scalar{1, 0}, scalar{0, 1}, scalar{0, -1}
+	switch k {
+	case kindDCX: // cx from the first, then from the second
+		return permutation(0, 3, 1, 2)
+	case kindRCCX: // ccx up to phases (Maslov, arXiv:1508.03273)
+		m := permutation(0, 1, 2, 7, 4, 5, 6, 3)
+		m[3*8+7], m[7*8+3], m[5*8+5] = minus, i, scalar{-1, 0}
+		return m
+	case kindECR: // (IX − XY)/√2
+		h, hi, mi := scalar{sqrtHalf, 0}, scalar{0, sqrtHalf}, scalar{0, -sqrtHalf}
+		return placed(4, map[[2]int]scalar{{0, 1}: h, {0, 3}: hi, {1, 0}: h, {1, 2}: mi, {2, 1}: hi, {2, 3}: h, {3, 0}: mi, {3, 2}: h})
+	case kindRZX: // exp(−i·angle/2·X⊗Z): Z on the first target
+		s, c := trig.Sincos(params[0] / 2)
+		cos, down, up := scalar{c, 0}, scalar{0, -s}, scalar{0, s}
+		return placed(4, map[[2]int]scalar{{0, 0}: cos, {1, 1}: cos, {2, 2}: cos, {3, 3}: cos, {0, 2}: down, {2, 0}: down, {1, 3}: up, {3, 1}: up})
+	case kindFSim: // Cirq's FSimGate
+		s, c := trig.Sincos(params[0])
+		cos, off := scalar{c, 0}, scalar{0, -s}
+		return placed(4, map[[2]int]scalar{{0, 0}: one, {1, 1}: cos, {2, 2}: cos, {1, 2}: off, {2, 1}: off, {3, 3}: phase(-params[1])})
+	}
+	s, c := trig.Sincos(params[0] / 2) // xx_plus_yy: Qiskit's XXPlusYYGate
+	cos, off := scalar{c, 0}, scalar{0, -s}
+	return placed(4, map[[2]int]scalar{
+		{0, 0}: one, {1, 1}: cos, {2, 2}: cos, {3, 3}: one,
+		{1, 2}: off.times(phase(-params[1])), {2, 1}: off.times(phase(params[1])),
+	})
+}
+
+// placed is a matrix that is zero but for some entries.
+func placed(dim int, entries map[[2]int]scalar) []scalar {
+	m := make([]scalar, dim*dim)
+	for at, v := range entries {
+		m[at[0]*dim+at[1]] = v
+	}
+	return m
+}
+
 func oneQubitMatrix(k kind, params []float64) [4]scalar {
 	one, zero, i := scalar{1, 0}, scalar{}, scalar{0, 1}
 	switch k {
@@ -98,6 +139,10 @@ func oneQubitMatrix(k kind, params []float64) [4]scalar {
 	case kindRZ:
 		s, c := trig.Sincos(params[0] / 2)
 		return [4]scalar{{c, -s}, zero, zero, {c, s}}
+	case kindR: // exp(−i·angle/2·(cos φ·X + sin φ·Y))
+		s, c := trig.Sincos(params[0] / 2)
+		off := scalar{0, -s}
+		return [4]scalar{{c, 0}, off.times(phase(-params[1])), off.times(phase(params[1])), {c, 0}}
 	case kindP:
 		return [4]scalar{one, zero, zero, phase(params[0])}
 	case kindU:

@@ -355,11 +355,11 @@ func (m *noiseModel) check(c Circuit, limits Limits) error {
 				if count += len(n.targets); count > MaxNoiseChannels {
 					wrong = refuse(CodeTooManyGates, "the noise adds more than %d channels to the circuit's gates", MaxNoiseChannels)
 				} else if c.qubits > limits.Qubits && !clifford {
-					wrong = refuse(CodeQubitsRange, "noise channel %d (%s) stands beside gates that are not Clifford; a circuit with both has at most %d qubits, not %d",
-						i, r.spec.name, limits.Qubits, c.qubits)
+					wrong = refuse(CodeQubitsRange, "noise channel %d (%s) stands beside gates that are not Clifford; a circuit with both has at most %d qubits, not %d: %s",
+						i, r.spec.name, limits.Qubits, c.qubits, wideNoise)
 				} else if c.qubits > limits.Qubits && !n.channel.pauli {
-					wrong = refuse(CodeQubitsRange, "noise channel %d (%s) is not made of Pauli errors; a circuit with it has at most %d qubits, not %d",
-						i, r.spec.name, limits.Qubits, c.qubits)
+					wrong = refuse(CodeQubitsRange, "noise channel %d (%s) is not made of Pauli errors; a circuit with it has at most %d qubits, not %d: %s",
+						i, r.spec.name, limits.Qubits, c.qubits, wideNoise)
 				}
 			}
 		}

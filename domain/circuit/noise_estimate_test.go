@@ -60,3 +60,14 @@ func addNoisy(t *testing.T, circuits map[string]func() Circuit) {
 		return h(i%200) + fmt.Sprintf(`,{"gate":"measure","target":%d},{"gate":"cx","control":%d,"target":%d}`, i%200, i%200, (i+7)%200)
 	})
 }
+
+// TestMarginalsCostOperations: what the marginals of a tableau take is part of its work.
+func TestMarginalsCostOperations(t *testing.T) {
+	noisy := `"qubits":40,"shots":10,"noise":{"channels":[{"channel":"bit_flip","p":0.01,"gates":["h"]}]}`
+	h := strings.Repeat(`{"gate":"h","target":0},`, 99) + `{"gate":"h","target":0}`
+	without := Estimate(memoryCircuit(t, "without", noisy, h)).Operations
+	with := Estimate(memoryCircuit(t, "with", noisy+`,"marginals":[[0,1,2,3,4,5,6,7,8,9,10,11]]`, h)).Operations
+	if spread := int64(16 * 100 << 12); with-without != spread {
+		t.Errorf("marginals of 100 errors take %d operations, want %d", with-without, spread)
+	}
+}

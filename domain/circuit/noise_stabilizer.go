@@ -1,5 +1,7 @@
 package circuit
 
+import "context"
+
 // stabilizerNoise is the noise of a run on the tableau. Every Pauli error that a channel may make is a sum of symbols, as random
 // outcomes are; but those symbols are not drawn evenly, and not apart from each other.
 type stabilizerNoise struct {
@@ -133,29 +135,97 @@ func (n *stabilizerNoise) errors(vectors map[int][]uint64, words int) (out []sam
 	return out
 }
 
-// draw lets an error happen or not.
-func (e *sampledError) draw(value []uint64, rng *random) {
-	u := rng.float64()
-	if u >= e.total {
-		return
-	}
-	for _, choice := range e.choices {
-		if u < choice.below {
-			xorInto(value, choice.flips)
-			return
-		}
-	}
+// sampled are the shots of a run on the tableau: the bits of the keys, one shot after the other.
+type sampled struct {
+	bits         []uint64
+	words, shots int
 }
 
-// misread draws readout errors, bit by bit.
-func (n *stabilizerNoise) misread(value []uint64, rng *random) {
-	for i, m := range n.readout {
-		if m == nil {
+func (s sampled) shot(i int) []uint64 { return s.bits[i*s.words:][:s.words] }
+
+// misfortunes are errors, or bits that may be misread, of one probability, so that one skip leads over all of their shots.
+type misfortunes[T any] struct {
+	p    float64
+	list []T
+}
+
+// byProbability groups what may go wrong, in the order in which the probabilities come first.
+func byProbability[T any](list []T, probability func(T) float64) (groups []misfortunes[T]) {
+	place := map[float64]int{}
+	for _, one := range list {
+		p := probability(one)
+		if p == 0 {
 			continue
 		}
-		is := value[i/64] >> (i % 64) & 1
-		if rng.float64() < m[is][1-is] {
-			value[i/64] ^= 1 << (i % 64)
+		if _, seen := place[p]; !seen {
+			place[p] = len(groups)
+			groups = append(groups, misfortunes[T]{p: p})
 		}
+		groups[place[p]].list = append(groups[place[p]].list, one)
+	}
+	return groups
+}
+
+// draw lets the errors of all shots happen, and then misreads bits.
+func (n *stabilizerNoise) draw(ctx context.Context, errors []sampledError, s sampled, rng *random) error {
+	const checkEvery = 4096
+	drawn := 0
+	check := func() error {
+		if drawn++; drawn%checkEvery == 0 {
+			return ctx.Err()
+		}
+		return nil
+	}
+	for _, group := range byProbability(errors, func(e sampledError) float64 { return e.total }) {
+		err := forEachRare(group.p, len(group.list)*s.shots, rng, func(event int) error {
+			group.list[event/s.shots].happen(s.shot(event%s.shots), rng)
+			return check()
+		})
+		if err != nil {
+			return err
+		}
+	}
+	var misread []misreadBit
+	for i, m := range n.readout {
+		if m != nil {
+			misread = append(misread, misreadBit{i, m})
+		}
+	}
+	for _, group := range byProbability(misread, misreadBit.most) {
+		err := forEachRare(group.p, len(group.list)*s.shots, rng, func(event int) error {
+			group.list[event/s.shots].happen(s.shot(event%s.shots), group.p, rng)
+			return check()
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// happen is one of the source's errors.
+func (e *sampledError) happen(value []uint64, rng *random) {
+	choice := 0
+	if len(e.choices) > 1 {
+		for u := float64(rng.float64() * e.total); choice < len(e.choices)-1 && u >= e.choices[choice].below; choice++ {
+		}
+	}
+	xorInto(value, e.choices[choice].flips)
+}
+
+// misreadBit is a bit of the key that may be misread.
+type misreadBit struct {
+	bit int
+	by  *confusion
+}
+
+// most is the larger of the probabilities that a 0 and that a 1 is misread.
+func (m misreadBit) most() float64 { return max(m.by[0][1], m.by[1][0]) }
+
+// happen misreads the bit with its probability, given that something happens with the larger one.
+func (m misreadBit) happen(value []uint64, most float64, rng *random) {
+	is := value[m.bit/64] >> (m.bit % 64) & 1
+	if p := m.by[is][1-is]; p == most || float64(rng.float64()*most) < p {
+		value[m.bit/64] ^= 1 << (m.bit % 64)
 	}
 }

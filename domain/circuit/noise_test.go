@@ -495,9 +495,9 @@ func TestEngineOfNoise(t *testing.T) {
 	for _, c := range []struct{ what, text, engine string }{
 		{"small", `{"qubits":10,"gates":[` + flips(10) + `]}`, "density-double-v1"},
 		{"single", `{"qubits":10,"precision":"single","gates":[` + flips(10) + `]}`, "density-single-v1"},
-		{"Pauli noise", `{"qubits":11,"gates":[` + flips(11) + `]}`, "stabilizer-v1"},
-		{"wide Pauli noise", `{"qubits":1000,"gates":[` + flips(1000) + `]}`, "stabilizer-v1"},
-		{"readout errors", `{"qubits":500,"gates":[],"noise":{"readout":[{"matrix":[[0.9,0.1],[0.1,0.9]]}]}}`, "stabilizer-v1"},
+		{"Pauli noise", `{"qubits":11,"gates":[` + flips(11) + `]}`, "stabilizer-v2"},
+		{"wide Pauli noise", `{"qubits":1000,"gates":[` + flips(1000) + `]}`, "stabilizer-v2"},
+		{"readout errors", `{"qubits":500,"gates":[],"noise":{"readout":[{"matrix":[[0.9,0.1],[0.1,0.9]]}]}}`, "stabilizer-v2"},
 		{"not Clifford", `{"qubits":11,"gates":[` + flips(11) + `,{"gate":"t","target":0}]}`, "trajectories-double-v1"},
 		{"not Pauli", `{"qubits":11,"precision":"single","gates":[{"gate":"amplitude_damping","target":0,"gamma":0.5}]}`, "trajectories-single-v1"},
 		{"feedback", `{"qubits":2,"gates":[` + flips(2) + `,{"gate":"measure","target":0},{"if":{"measured":0},"then":[]}]}`, "trajectories-double-v1"},
@@ -509,7 +509,7 @@ func TestEngineOfNoise(t *testing.T) {
 		}
 	}
 	wide := mustParse(t, `{"qubits":11,"gates":[`+flips(11)+`]}`)
-	if _, err := Run(t.Context(), wide, Options{Engine: EngineDensity}); err == nil || !strings.Contains(err.Error(), "more than 10 qubits") {
+	if _, err := Run(t.Context(), wide, Options{Engine: EngineDensity}); err == nil || !strings.Contains(err.Error(), "kept for at most 10") {
 		t.Error(err)
 	}
 }
@@ -558,7 +558,7 @@ func TestNoiseRefusals(t *testing.T) {
 		{entry(`"gate":"depolarizing","target":1,"angle":0.1`), CodeParameters, "no angle"},
 		{entry(`"gate":"h","target":1,"p":0.1`), CodeUnknownField, "p belongs to noise"},
 		{entry(`"gate":"depolarising","target":1,"p":0.1`), CodeUnknownGate, "did you mean depolarizing?"},
-		{entry(`"gate":"thermal_relaxation","target":1`), CodeNoise, "give its amplitude_damping and phase_damping"},
+		{entry(`"gate":"thermal_relaxation","target":1`), CodeNoise, "give its amplitude_damping, gamma 1"},
 		{entry(`"gate":"thermal_relaxation","target":1,"t1":50,"t2":70,"time":1`), CodeNoise, "amplitude_damping"},
 		{entry(`"gate":"hadamard_like","target":1,"strength":2`), CodeUnknownGate, "unknown gate"},
 		{entry(`"gate":"pauli_channel","target":0,"probabilities":{"X":0.6,"Z":0.5}`), CodeChannel, "add up to 1.1"},

@@ -10,11 +10,11 @@ import (
 // the counts show every declared bit, registers apart and the last declared leftmost. A program carries no shots or
 // seed: Circuit.WithShots and WithSeed set them. Errors are *Refusal with line, column and excerpt.
 func ParseOpenQASM(source []byte, limits Limits) (Circuit, error) {
-	return parseOpenQASM(source, limits.withDefaults(), EngineAuto)
+	return parseOpenQASM(source, nil, limits.withDefaults(), EngineAuto)
 }
 
-func parseOpenQASM(source []byte, limits Limits, method Engine) (Circuit, error) {
-	program, err := openqasm.Parse(source, openqasm.Limits{Bytes: limits.Bytes, Qubits: limits.CliffordQubits, Operations: limits.Gates})
+func parseOpenQASM(source []byte, inputs openqasm.Inputs, limits Limits, method Engine) (Circuit, error) {
+	program, err := openqasm.ParseWith(source, inputs, openqasm.Limits{Bytes: limits.Bytes, Qubits: limits.CliffordQubits, Operations: limits.Gates})
 	if err != nil {
 		return Circuit{}, fromProgram(err)
 	}

@@ -160,6 +160,9 @@ func FuzzParseOpenQASM(f *testing.F) {
 	f.Add([]byte(qasmHeader + "qubit[3] q; bit[3] c; h q[0]; cx q[0], q[1]; rz(pi/4) q; barrier; c = measure q; reset q[0];"))
 	f.Add([]byte("qreg q[2]; creg c[2]; u3(1,2,3) q[0]; ctrl @ inv @ t q[0], q[1]; measure q -> c;"))
 	f.Add([]byte("qubit q; bit c = measure q; rx(-(2**3)*sin(1.5)/tau) q;"))
+	f.Add([]byte("def f(bit[2] k, qubit[2] a) -> uint[2] { if (k[0]) return 1; h a; return measure a; } qubit[3] q; bit[2] c; uint[2] u; u = f(c, q[0:1]); x q[u]; rz(u * pi / 4 + 1) q[0];"))
+	f.Add([]byte("array[int[3], 2, 2] a = {{1, 2}, {3, -1}}; qubit[3] q; bit[2] c = measure q[0:1]; a[1, uint[1](c[0])] = 2; x q[a[uint[1](c[1])][1]]; a[0] = a[1]; angle[3] g; g[1] = c[0]; U(g, 0, 1) q[1];"))
+	f.Add([]byte("stretch g; duration d = 2 * 10ns - g; qubit[2] q; box[d] { delay[d / 2] q[0]; } def f(mutable array[int[3], #dim = 1] v) { v[0] += 1; return; }"))
 	limits := Limits{Qubits: 6, CliffordQubits: 40, Gates: 50, Shots: 20, Bytes: 1 << 16}
 	f.Fuzz(func(t *testing.T, data []byte) {
 		c, err := ParseOpenQASM(data, limits)

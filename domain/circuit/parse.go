@@ -13,6 +13,8 @@ import (
 	"strconv"
 	"strings"
 	"unicode/utf8"
+
+	"reckon/domain/circuit/openqasm"
 )
 
 // Parse reads the JSON circuit object of a qsim job (interface section 2.8; docs/circuits.md lists every field).
@@ -76,6 +78,7 @@ func (r *reader) circuit() (Circuit, error) {
 	var gates []rawGate
 	var qubits, shots, seed *integer
 	var program *string
+	var inputs openqasm.Inputs
 	var observables [][]rawTerm
 	var points []map[string]float64
 	var marginals [][]integer
@@ -116,6 +119,8 @@ func (r *reader) circuit() (Circuit, error) {
 			gates, hasGates, err = r.gates(key)
 		case "openqasm":
 			program, err = r.program(key)
+		case "inputs":
+			inputs, err = r.inputs()
 		default:
 			err = r.unknownField(circuitLevel, "", key)
 		}
@@ -129,6 +134,8 @@ func (r *reader) circuit() (Circuit, error) {
 	switch {
 	case seen["openqasm"] && seen["gates"]:
 		return Circuit{}, refuse(CodeDuplicateField, "gates and openqasm say the same thing; give one")
+	case program == nil && inputs != nil:
+		return Circuit{}, refuse(CodeUnknownField, "inputs gives values to an OpenQASM program; those of gates are given by sweep")
 	case program == nil && qubits == nil:
 		return Circuit{}, refuse(CodeMissingField, "qubits is required")
 	case program == nil && !hasGates:
@@ -155,14 +162,14 @@ func (r *reader) circuit() (Circuit, error) {
 	}
 	var err error
 	if program != nil {
-		if c, err = c.withProgram(*program, r.limits); err == nil {
+		if c, err = c.withProgram(*program, inputs, r.limits); err == nil {
 			c.observables, err = c.checkObservables(observables)
 		}
 		if err == nil {
 			c.marginals, err = c.checkMarginals(marginals)
 		}
 		if err == nil && points != nil {
-			err = refuse(CodeSweep, "a program has no parameters for sweep to give values to")
+			err = refuse(CodeSweep, "a program has no parameters for sweep to give values to: give its inputs a value in inputs, in a job for each point, or send the circuit as gates")
 		}
 		if err := firstError(err, c.checkShotMemory()); err != nil {
 			return Circuit{}, err
@@ -234,9 +241,61 @@ func (r *reader) program(key string) (*string, error) {
 	return &text, nil
 }
 
+// inputs reads the values of a program's inputs: an object from name to number, truth value, string of bits or array.
+func (r *reader) inputs() (openqasm.Inputs, error) {
+	token, err := r.token()
+	if err != nil || token == nil {
+		return nil, err
+	}
+	if token != json.Delim('{') {
+		return nil, refuse(CodeWrongType, "inputs must be an object from names to values, not %s", describe(token))
+	}
+	inputs := openqasm.Inputs{}
+	seen := map[string]bool{}
+	for r.dec.More() {
+		word, err := r.key(seen, circuitLevel, "")
+		if err != nil {
+			return nil, err
+		}
+		if inputs[word], err = r.inputValue(word, 0); err != nil {
+			return nil, err
+		}
+	}
+	return inputs, r.close()
+}
+
+// inputValue reads a value, at most as deep as an array has dimensions.
+func (r *reader) inputValue(word string, depth int) (any, error) {
+	const dimensions = 7
+	token, err := r.token()
+	if err != nil {
+		return nil, err
+	}
+	switch token := token.(type) {
+	case bool, string:
+		return token, nil
+	case json.Number:
+		return openqasm.Number(token), nil
+	case json.Delim:
+		if token != '[' || depth == dimensions {
+			break
+		}
+		list := []any{}
+		for r.dec.More() {
+			item, err := r.inputValue(word, depth+1)
+			if err != nil {
+				return nil, err
+			}
+			list = append(list, item)
+		}
+		return list, r.close()
+	}
+	return nil, refuse(CodeWrongType, "the input %s must be a number, a truth value, a string of bits, or an array of up to %d dimensions", clipText(word), dimensions)
+}
+
 // withProgram takes what is to run from an OpenQASM program. The field qubits may be left out; it cannot differ.
-func (c Circuit) withProgram(text string, limits Limits) (Circuit, error) {
-	program, err := parseOpenQASM([]byte(text), limits, c.method)
+func (c Circuit) withProgram(text string, inputs openqasm.Inputs, limits Limits) (Circuit, error) {
+	program, err := parseOpenQASM([]byte(text), inputs, limits, c.method)
 	if err != nil {
 		return Circuit{}, err
 	}
@@ -266,15 +325,20 @@ func checkWidth(c Circuit, limits Limits) error {
 	case wide && why == "":
 		return nil
 	case wide && (c.method != EngineAuto || reason == "" || c.gates[clifford].kind != kindChannel):
-		return refuseGate(CodeQubitsRange, index, c.gates[index].name, "%s; a circuit with such instructions has at most %d qubits, not %d", why, limits.Qubits, c.qubits)
+		return refuseGate(CodeQubitsRange, index, c.gates[index].name, "%s; a circuit with such instructions has at most %d qubits, not %d: %s",
+			why, limits.Qubits, c.qubits, c.insteadOfWide(index))
 	case reason == "":
-		return refuse(CodeQubitsRange, "the method %s runs at most %d qubits, not %d", c.method, limits.Qubits, c.qubits)
+		return refuse(CodeQubitsRange, "the method %s runs at most %d qubits, not %d; leave the method out", c.method, limits.Qubits, c.qubits)
 	case why != "":
-		return refuseGate(CodeQubitsRange, clifford, c.gates[clifford].name, "%s; a circuit with such instructions has at most %d qubits, not %d", reason, limits.Qubits, c.qubits)
+		return refuseGate(CodeQubitsRange, clifford, c.gates[clifford].name, "%s; a circuit with such instructions has at most %d qubits, not %d: %s",
+			reason, limits.Qubits, c.qubits, wideNoise)
 	}
 	return refuseGate(CodeQubitsRange, clifford, c.gates[clifford].name, "%s; a circuit with such instructions has at most %d qubits, not %d, unless its method is %s",
 		reason, limits.Qubits, c.qubits, wideNames)
 }
+
+// wideNoise says how a circuit is noisy beyond every state vector.
+const wideNoise = "give the noise as Pauli errors (depolarizing, bit_flip, pauli_channel) and every gate as a Clifford gate, or use fewer qubits"
 
 func checkShots(shots integer, limits Limits) error {
 	if shots.value < 1 || shots.value > int64(limits.Shots) {

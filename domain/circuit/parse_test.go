@@ -107,7 +107,7 @@ func TestRefusals(t *testing.T) {
 		{"if by its name", gates(`{"gate":"If","target":0}`), CodeUnknownGate, `an entry {"if": CONDITION`},
 		{"a loop as a gate", gates(`{"gate":"while_loop","target":0}`), CodeUnknownGate, `an entry {"while": CONDITION`},
 		{"a switch in a block", gates(`{"gate":"measure","target":0},{"if":{"measured":0},"then":[{"gate":"switch_case","target":0}]}`), CodeUnknownGate, "inside the else of another"},
-		{"a gate to define", gates(`{"gate":"ecr","targets":[0,1]}`), CodeUnknownGate, "unitary its matrix"},
+		{"a gate to define", gates(`{"gate":"xx_minus_yy","targets":[0,1]}`), CodeUnknownGate, "unitary its matrix"},
 		{"controls in the name", gates(`{"gate":"mcphase","controls":[1,2],"target":0,"angle":1}`), CodeUnknownGate, "it is p with its controls"},
 		{"three controls in the name", gates(`{"gate":"cccz","controls":[1,2,3],"target":0}`), CodeUnknownGate, "it is z with its controls"},
 		{"nothing alike", gates(`{"gate":"hadamard","target":0}`), CodeUnknownGate, "unknown gate"},

@@ -147,6 +147,9 @@ func Run(ctx context.Context, c Circuit, options Options) (Result, error) {
 	switch {
 	case engine == EngineStabilizer:
 		result.Engine = "stabilizer-v1"
+		if c.hasChannels() || c.misreads() {
+			result.Engine = "stabilizer-v2"
+		}
 		err = runStabilizer(ctx, c, rng, report, &result)
 	case engine == EngineSparse:
 		empty := result
@@ -209,22 +212,23 @@ func (c Circuit) engine(asked Engine) (Engine, error) {
 			index, reason = c.notMPS()
 		}
 		if reason != "" {
-			return "", refuseGate(CodeEngine, index, c.gates[index].name, "%s, which the %s engine does not simulate", reason, asked)
+			return "", refuseGate(CodeEngine, index, c.gates[index].name, "%s, which the %s engine does not simulate: %s", reason, asked, c.insteadOfWide(index))
 		}
 		return asked, nil
 	case EngineDensity:
 		if reason := c.notDensity(); reason != "" {
-			return "", refuse(CodeEngine, "the density-matrix engine cannot run the circuit: %s", reason)
+			return "", refuse(CodeEngine, "the density-matrix engine cannot run the circuit: %s; leave the method out, or name statevector, which simulates noise by one trajectory a shot", reason)
 		}
 		return EngineDensity, nil
 	case EngineStatevector:
 		if c.qubits > MaxQubits {
-			return "", refuse(CodeEngine, "the state-vector engine runs at most %d qubits, not %d", MaxQubits, c.qubits)
+			return "", refuse(CodeEngine, "the state-vector engine runs at most %d qubits, not %d; leave the method out, or name %s", MaxQubits, c.qubits, wideNames)
 		}
 		return EngineStatevector, nil
 	case EngineStabilizer:
 		if !clifford {
-			return "", refuseGate(CodeEngine, index, c.gates[index].name, "%s; the stabilizer engine runs Clifford gates and Pauli errors only", reason)
+			return "", refuseGate(CodeEngine, index, c.gates[index].name, "%s; the stabilizer engine runs Clifford gates and Pauli errors only: leave the method out, or name statevector (up to %d qubits)%s",
+				reason, MaxQubits, c.orWide())
 		}
 		return EngineStabilizer, nil
 	}
@@ -266,6 +270,26 @@ func (c Circuit) notWide() (index int, reason string) {
 		}
 	}
 	return 0, ""
+}
+
+// orWide names the methods for any width where they run the circuit.
+func (c Circuit) orWide() string {
+	if _, why := c.notWide(); why != "" {
+		return ""
+	}
+	return ", " + wideNames
+}
+
+// insteadOfWide says what to do where a method for any width cannot run an instruction.
+func (c Circuit) insteadOfWide(index int) string {
+	_, noise := c.notWide()
+	switch {
+	case noise != "":
+		return fmt.Sprintf("it keeps one pure state. Leave the method out; beyond %d qubits noise goes with Clifford gates, as Pauli errors, and readout errors with any gates", MaxQubits)
+	case c.gates[index].kind == kindInitialize:
+		return fmt.Sprintf("prepare the state by gates on at most %d qubits, or name the method sparse", maxMPSQubits)
+	}
+	return fmt.Sprintf("write it as gates on at most %d qubits (an mcx as ccx gates with spare qubits), or name the method sparse", maxMPSQubits)
 }
 
 // wideReason says why a method for any width runs the circuit.

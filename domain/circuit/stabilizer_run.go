@@ -237,7 +237,7 @@ func sampleParities(ctx context.Context, key []parity, noise stabilizerNoise, te
 			}
 		}
 	}
-	checkEvery := 1 + 256/(1+len(errors)/16)
+	const checkEvery = 256
 	samples := make([]uint64, shots*words) // one after the other
 	reported, half := int64(0), report.total.Load()/2
 	for shot := range shots {
@@ -260,10 +260,9 @@ func sampleParities(ctx context.Context, key []parity, noise stabilizerNoise, te
 				xorInto(value, basis[at+bits.TrailingZeros64(draw)])
 			}
 		}
-		for i := range errors {
-			errors[i].draw(value, rng)
-		}
-		noise.misread(value, rng)
+	}
+	if err := noise.draw(ctx, errors, sampled{samples, words, shots}, rng); err != nil {
+		return nil, err
 	}
 	return countSamples(samples, words, shots, template), nil
 }

@@ -143,13 +143,13 @@ func (g rawGate) initialize(index, qubits int) (gate, error) {
 	case n == 0:
 		return gate{}, refuseGate(CodeMissingField, index, name, "target is required")
 	case n > MaxInitializedQubits:
-		return gate{}, refuseGate(CodeTargets, index, name, "takes at most %d targets, not %d", MaxInitializedQubits, n)
+		return gate{}, refuseGate(CodeTargets, index, name, "takes at most %d targets, not %d; prepare a larger state by gates, or as the product of several initialize", MaxInitializedQubits, n)
 	case len(g.controls) > 0:
 		return gate{}, refuseGate(CodeControls, index, name, "takes no control: it begins with a reset")
 	case len(g.params) > 0:
 		return gate{}, refuseGate(CodeParameters, index, name, "takes no angle")
 	case g.state == nil:
-		return gate{}, refuseGate(CodeMissingField, index, name, "state is required")
+		return gate{}, refuseGate(CodeMissingField, index, name, "state is required: the amplitudes as [re, im], the first target the lowest bit of an index")
 	case len(g.state) != 1<<n:
 		return gate{}, refuseGate(CodeState, index, name, "the state of %d target%s has %d amplitudes, not %d", n, plural(n), 1<<n, len(g.state))
 	}

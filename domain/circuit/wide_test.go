@@ -26,7 +26,7 @@ func drawnCircuit(r *rapid.T) string {
 	angle := func() float64 { return rapid.Float64Range(-7, 7).Draw(r, "angle") }
 	list := func(qubits []int) string { return strings.ReplaceAll(fmt.Sprint(qubits), " ", ",") }
 	unitary := func() string {
-		name := rapid.SampledFrom(unitaryNames).Draw(r, "gate")
+		name := rapid.SampledFrom(append([]string{"r", "rzx", "ecr", "dcx", "xx_plus_yy", "fsim", "rccx"}, unitaryNames...)).Draw(r, "gate")
 		spec := specByName[name]
 		controls := max(0, spec.controls)
 		if spec.controls == anyControls {

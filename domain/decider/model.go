@@ -14,8 +14,14 @@ type Model[C, S any] struct {
 	Live func(S) bool
 	// Shown is what people are shown of a state; nil: all of it.
 	Shown func(S) any
-	// Slim returns a state without what no decision needs, for those who keep the states of many streams; nil: a state has nothing else.
-	Slim  func(S) S
+	// Slim returns a state without what a judgement does not need, for those who keep the states of many streams; nil: a state has nothing else.
+	Slim func(S) S
+	// Key is equal for slim states that are judged alike: comparable, and of a type of the model's own; nil: each stream has a state of its own.
+	Key func(S) any
+	// End is what is left to know of a slim state on which nothing is decided any more, nil of any other, and Ended makes a state of it; nil: there
+	// is always something to decide.
+	End   func(S) any
+	Ended func(any) S
 	Types []Type[C, S]
 }
 
@@ -51,10 +57,12 @@ func (undecided[E]) Take(e event.Event, _ event.Metadata) *event.Illegal {
 	return nil
 }
 
-func (undecided[E]) Fold(event.Event) {}
-func (undecided[E]) Slim()            {}
-func (undecided[E]) Shown() any       { return nil }
-func (undecided[E]) Live() bool       { return false }
+func (undecided[E]) Fold(event.Event)   {}
+func (u undecided[E]) Slim() event.Past { return u }
+func (u undecided[E]) Copy() event.Past { return u }
+func (undecided[E]) Key() any           { return nil }
+func (undecided[E]) Shown() any         { return nil }
+func (undecided[E]) Live() bool         { return false }
 
 // Events are the model's event types for a catalogue.
 func (m Model[C, S]) Events() []event.Type {
@@ -85,10 +93,62 @@ func (p *Past[C, S]) Take(e event.Event, m event.Metadata) *event.Illegal {
 func (p *Past[C, S]) Fold(e event.Event) { p.State = p.model.Evolve(p.State, e) }
 
 // Slim is event.Past.
-func (p *Past[C, S]) Slim() {
+func (p *Past[C, S]) Slim() event.Past {
 	if p.model.Slim != nil {
 		p.State = p.model.Slim(p.State)
 	}
+	if p.model.End != nil {
+		if left := p.model.End(p.State); left != nil {
+			return &ended[C, S]{p.model, p.commands, left}
+		}
+	}
+	return p
+}
+
+// ended is the past of a stream on which nothing is decided any more: each further event contradicts it, and changes nothing.
+type ended[C, S any] struct {
+	model    *Model[C, S]
+	commands map[string]func(event.Event, S, event.Metadata) C
+	left     any
+}
+
+func (p *ended[C, S]) whole() *Past[C, S] {
+	return &Past[C, S]{p.model.Ended(p.left), p.model, p.commands}
+}
+
+func (p *ended[C, S]) Take(e event.Event, m event.Metadata) *event.Illegal {
+	return p.whole().judge(e, m)
+}
+func (p *ended[C, S]) Fold(event.Event) {}
+func (p *ended[C, S]) Slim() event.Past { return p }
+func (p *ended[C, S]) Copy() event.Past { return p }
+func (p *ended[C, S]) Key() any         { return nil }
+func (p *ended[C, S]) Shown() any       { return p.whole().Shown() }
+func (p *ended[C, S]) Live() bool       { return false }
+
+// StateOf is the state of a past of a model with commands C, which is not to be changed; nil of any other.
+func StateOf[C, S any](past event.Past) *S {
+	switch p := past.(type) {
+	case *Past[C, S]:
+		return &p.State
+	case *ended[C, S]:
+		return &p.whole().State
+	}
+	return nil
+}
+
+// Copy is event.Past. States are values: Evolve changes none.
+func (p *Past[C, S]) Copy() event.Past {
+	one := *p
+	return &one
+}
+
+// Key is event.Past.
+func (p *Past[C, S]) Key() any {
+	if p.model.Key == nil {
+		return nil
+	}
+	return p.model.Key(p.State)
 }
 
 // Shown is event.Past.

@@ -26,8 +26,12 @@ type Past interface {
 	Take(Event, Metadata) *Illegal
 	// Fold folds the stream's next event and judges nothing.
 	Fold(Event)
-	// Slim leaves out of what is kept what no judgement needs.
-	Slim()
+	// Slim returns the past without what no judgement needs.
+	Slim() Past
+	// Copy returns a past that goes on apart from this one.
+	Copy() Past
+	// Key is equal for pasts of streams that are judged alike from here on, once they are slim; nil where each stream has its own.
+	Key() any
 	// Shown is what people are shown of the state; nil where the stream has none.
 	Shown() any
 	// Live tells whether the stream holds something that goes on until it is ended, and that a closed account must not have.

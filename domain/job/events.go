@@ -2,6 +2,7 @@ package job
 
 import (
 	"encoding/json"
+	"unique"
 
 	"reckon/domain/decider"
 	"reckon/domain/event"
@@ -211,7 +212,7 @@ func Model() decider.Model[Command, State] {
 	failed := Outcome{JobID: s.JobID, Nonce: nonce, Error: "the engine failed: crashed", FinishedAt: at}
 	const noAnswer, noTry = "says in words why there is no answer", "says in words why it could not be tried"
 	of := func(jobID string) event.Address { return event.Address{Stream: Stream(jobID)} }
-	return decider.Model[Command, State]{Decider: Decider, Live: State.live, Slim: withoutTexts, Types: []decider.Type[Command, State]{
+	return decider.Model[Command, State]{Decider: Decider, Live: State.live, Slim: withoutTexts, End: endOf, Ended: stateOf, Types: []decider.Type[Command, State]{
 		decider.On(WasQueued{Submission: s, SlotID: slot, Day: "2026-08-01"},
 			func(e WasQueued) event.Address { return event.Address{Stream: Stream(e.JobID), Account: e.Account} },
 			func(e WasQueued, _ State, _ event.Metadata) Command { return Queue{Queued: e} }),
@@ -294,8 +295,35 @@ func losing(e WasLost, _ State, m event.Metadata) Command {
 	return spent
 }
 
-// withoutTexts keeps of a job what decisions need.
+// withoutTexts keeps of a job what judgements need.
 func withoutTexts(s State) State {
 	s.Queued.Payload, s.Outcome = event.Text{}, Outcome{}
 	return s
+}
+
+// left is what is left to know of a job that has ended: by what its run, its certificate and its refund are judged.
+type left struct {
+	status                                                   Status
+	kind                                                     Kind
+	jobID, account, slotID, uploadID, certificateID, session string
+	runID, aboutRunID, timeoutMS                             int64
+}
+
+func endOf(s State) any {
+	if !s.Terminal() {
+		return nil
+	}
+	q := s.Queued
+	return &left{
+		status: s.Status, kind: q.Kind, jobID: q.JobID, account: unique.Make(q.Account).Value(), // one text for all jobs of the account
+		slotID: q.SlotID, uploadID: q.UploadID, certificateID: q.CertificateID, session: q.SessionID, runID: q.RunID, aboutRunID: q.AboutRunID, timeoutMS: q.TimeoutMS,
+	}
+}
+
+func stateOf(of any) State {
+	l := of.(*left)
+	return State{Status: l.status, Queued: WasQueued{SlotID: l.slotID, Submission: Submission{
+		Kind: l.kind, JobID: l.jobID, Account: l.account, UploadID: l.uploadID, CertificateID: l.certificateID, SessionID: l.session,
+		RunID: l.runID, AboutRunID: l.aboutRunID, TimeoutMS: l.timeoutMS,
+	}}}
 }

@@ -21,12 +21,13 @@ type State struct {
 	slim slim // in place of the first of Evaluated, TimedOut and Failed, in a state without texts
 }
 
-// slim is what decisions need of a run that has ended. Most runs of an account share one; zero: the state has its texts.
+// slim is what it takes to judge events of a run that has ended. The runs of an account share two; zero: the state has its texts.
 type slim = unique.Handle[ended]
 
+// ended lacks the job: another outcome of the run contradicts the log, whether its job publishes it twice or somebody else does.
 type ended struct {
-	account, jobID string
-	answered       bool
+	account  string
+	answered bool
 }
 
 // Exists tells whether the run id has been used.
@@ -39,7 +40,7 @@ func (s State) answered() bool {
 	return s.Evaluated != nil || s.slim != (slim{}) && s.slim.Value().answered
 }
 
-// Subject is the evaluated expression and its context, in a state without texts the account and the job; zero before the run exists.
+// Subject is the evaluated expression and its context, in a state without texts the account; zero before the run exists.
 func (s State) Subject() Subject {
 	switch {
 	case s.Evaluated != nil:
@@ -49,8 +50,7 @@ func (s State) Subject() Subject {
 	case s.Failed != nil:
 		return s.Failed.Subject
 	case s.slim != (slim{}):
-		of := s.slim.Value()
-		return Subject{Account: of.account, JobID: of.jobID}
+		return Subject{Account: s.slim.Value().account}
 	}
 	return Subject{}
 }

@@ -247,7 +247,7 @@ func Model() decider.Model[Command, State] {
 	asked := func(first, second AskedOutcome) []Asked {
 		return []Asked{{Engine{Name: "woxi", Revision: "0.3.0"}, first}, {Engine{Name: "giac", Revision: "1.9.0.996"}, second}}
 	}
-	return decider.Model[Command, State]{Decider: Decider, Slim: withoutTexts, Types: []decider.Type[Command, State]{
+	return decider.Model[Command, State]{Decider: Decider, Slim: withoutTexts, Key: keyOf, Types: []decider.Type[Command, State]{
 		decider.On(Evaluated{Subject: subject, Answer: event.Inline("x^3/3"), InputForm: event.Inline("x^3/3"), Checkable: true, Status: Success,
 			Stdout: &stdout, Warnings: []string{"Power::infy: Infinite expression 1/0 encountered."}, Plot: &event.Blob{SHA256: sha, Bytes: 512},
 			Engine: Engine{Name: "giac", Revision: "1.9.0.996"}, Asked: asked(AskedUnevaluated, AskedAnswered), Check: &check, ExecutionMS: 3, EvaluatedAt: "2026-08-01T12:00:00.000Z"},
@@ -301,7 +301,7 @@ func (s Subject) address() event.Address {
 func withoutTexts(s State) State {
 	if s.Exists() && s.slim == (slim{}) {
 		of := s.Subject()
-		s.slim = unique.Make(ended{of.Account, of.JobID, s.answered()})
+		s.slim = unique.Make(ended{of.Account, s.answered()})
 	}
 	s.Evaluated, s.TimedOut, s.Failed = nil, nil, nil
 	if s.Sealed != nil {
@@ -311,6 +311,21 @@ func withoutTexts(s State) State {
 		s.Check = &Check{Verdict: s.Check.Verdict, Method: s.Check.Method, Reason: s.Check.Reason}
 	}
 	return s
+}
+
+// key is all that a state without texts has.
+type key struct {
+	slim                    slim
+	sealed, checked         bool
+	verdict, method, reason string
+}
+
+func keyOf(s State) any {
+	k := key{slim: s.slim, sealed: s.Sealed != nil, checked: s.Check != nil}
+	if s.Check != nil {
+		k.verdict, k.method, k.reason = string(s.Check.Verdict), s.Check.Method, string(s.Check.Reason)
+	}
+	return k
 }
 
 // anySealed stands for every receipt in states of which only is asked whether they have one.

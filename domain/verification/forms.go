@@ -42,6 +42,7 @@ const formsRead = `
 3  PolynomialQuotient PolynomialRemainder PolynomialQuotientRemainder PolynomialExtendedGCD Resultant
 2  Discriminant PolynomialMod CoefficientList Exponent MinimalPolynomial GroebnerBasis Residue
 2-3 Coefficient
+2  InterpolatingPolynomial
 1  Factorial Factorial2 CatalanNumber PartitionsP EvenQ OddQ IntegerQ IntegerPart FractionalPart Abs Sign Re Im Arg ReIm AbsArg Conjugate
 1  Variance StandardDeviation Median Sqrt CubeRoot Exp Log2 Log10 Sin Cos Tan Cot Sec Csc ArcSin ArcCos ArcCot ArcSec ArcCsc Sinh Cosh Tanh Coth Sech Csch ArcSinh ArcCosh ArcTanh
 1  ArcCoth ArcSech ArcCsch Sinc LogGamma Erfc Erfi InverseErf AiryAi AiryBi EllipticK CarmichaelLambda Length Mean TautologyQ SatisfiableQ Accumulate

@@ -23,7 +23,7 @@ func minimizeSampled() Rule {
 				"objective; or near a local optimum a derivative has the wrong sign.",
 			Silent: "Whether a better point exists.",
 			Examples: []Example{
-				{"MaxValue[Sin[x] + Cos[x], x]", "Sqrt[2]"},
+				{"MaxValue[BesselJ[0, x], x]", "1"},
 				{"Maximize[{x + y, x^2 + y^2 <= 1}, {x, y}]", "{2, {x -> 1, y -> 1}}"},
 			},
 		},
@@ -38,7 +38,7 @@ func minimizeCertificate() ProofRule {
 		Slug:  "minimize_certificate",
 		Heads: optimumHeads(),
 		Shows: "Of one unknown: the point meets the constraints and the objective has the value there, by a normal form, and no value is better in any cell of the real " +
-			"line between the zeros of the objective less the value and those of the constraints' differences. Or the objective goes to the infinity that the answer " +
+			"line between the zeros of the objective less the value and those of the constraints' differences; of waves of one angle, and of exponentials, of the line of Tan[v/2] or E^v. Or the objective goes to the infinity that the answer " +
 			"gives. Of decimals, without constraints: the infimum over the whole line, or for FindMinimum and the like the one minimum within 10^-6 of the point, " +
 			"and the objective at the point, are the value to the digits that the answer shows. " +
 			"Two or three unknowns, polynomials with rational coefficients: no value is better at a point of each open cell in which the constraints hold. The zeros of the objective less " +

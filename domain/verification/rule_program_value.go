@@ -31,7 +31,7 @@ var programHeads = strings.Fields(`
 	DivisorSigma PowerMod Abs Sign Floor Ceiling Round IntegerPart FractionalPart Numerator Denominator UnitStep Positive Negative NonNegative NonPositive
 	Factorial Fibonacci Binomial Multinomial IntegerDigits IntegerLength IntegerReverse DigitSum DigitCount FromDigits IntegerString RomanNumeral FromRomanNumeral
 	IntegerExponent BitAnd BitOr BitXor BitNot BitShiftLeft BitShiftRight Mean Median Variance StandardDeviation RootMeanSquare GeometricMean HarmonicMean
-	Quantile Quartiles InterquartileRange MovingAverage Rescale Clip IntegerPartitions KroneckerDelta
+	Quantile Quartiles InterquartileRange Covariance Correlation MeanDeviation MedianDeviation MovingAverage Rescale Clip IntegerPartitions KroneckerDelta
 	DateDifference DayCount DayName DayMatchQ LeapYearQ DatePlus AbsoluteTime DateList DateValue DateString
 	Quantity UnitConvert QuantityMagnitude QuantityUnit QuantityQ CompatibleUnitQ
 `)
@@ -66,7 +66,8 @@ func isProgram(c Call) bool {
 	case slices.Contains(orderedHeads, c.Head) || c.Head == "Permutations" || c.Head == "Subsets":
 		return slices.ContainsFunc(c.Args, func(part *expression.Expr) bool { return !ofIntegers(part) || hasInnerList(part) }) || mentionsOwn(c.Whole)
 	case c.Head == "Table":
-		return len(c.Args) > 0 && (mentionsAny(c.Args[0], "List") || slices.ContainsFunc(c.Args, hasInnerList) || slices.ContainsFunc(c.Args[1:], onlyCounts)) || mentionsOwn(c.Whole)
+		return len(c.Args) > 0 && (mentionsAny(c.Args[0], "List") || slices.ContainsFunc(c.Args, hasInnerList) || slices.ContainsFunc(c.Args[1:], onlyCounts) ||
+			mentionsAny(c.Args[0], "FactorInteger") || mentionsAny(c.Args[0], primality().Declare().Heads...)) || mentionsOwn(c.Whole)
 	case isLogical(c.Whole):
 		return len(c.Args) > 2 || mentionsAny(c.Whole, "List") || mentionsOwn(c.Whole)
 	case slices.Contains(primality().Declare().Heads, c.Head):

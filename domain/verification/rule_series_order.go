@@ -69,8 +69,8 @@ func coefficientCertificate() ProofRule {
 		Heads: []string{"Series", "SeriesCoefficient", "Residue"},
 		Shows: "The answer has no term beyond the requested order, and on either side of the point the function less the answer is smaller than that order; or the " +
 			"answer is exactly the single coefficient. Both by an expansion in powers with exact coefficients and a bounded remainder, which every part of the " +
-			"function has.",
-		Silent: "Coefficients with a symbol as index, with parameters or in several variables.",
+			"function has. Or, for a symbol n as index, the coefficients c(n) x^n add up to the function, by the proof of sum_certificate for a power series.",
+		Silent: "Coefficients with parameters or in several variables.",
 		Examples: []Example{
 			{"Normal[Series[Cos[x], {x, 0, 4}]]", "1 - x^2/2 + x^4/24"},
 			{"SeriesCoefficient[Exp[x], {x, 0, 5}]", "1/120"},
@@ -153,14 +153,20 @@ func isMeromorphic(e, z *expression.Expr) bool {
 	return slices.Contains(meromorphicHeads, e.HeadName()) && all(isPolynomial)
 }
 
-func isPolynomial(e, z *expression.Expr) bool {
-	if e.Kind != expression.Call || e.FreeOf(z) {
+// isPolynomial tells whether an expression is written as a polynomial of a variable: sums, products and whole powers that are not
+// negative, of it and of what does not hold it.
+func isPolynomial(e, x *expression.Expr) bool {
+	switch {
+	case e.Equal(x) || e.FreeOf(x):
 		return true
+	case e.IsCall("Power"):
+		return len(e.Args) == 2 && e.Args[1].Kind == expression.Integer && e.Args[1].Text[0] != '-' && isPolynomial(e.Args[0], x)
+	case e.IsCall("Divide"):
+		return len(e.Args) == 2 && e.Args[1].FreeOf(x) && isPolynomial(e.Args[0], x)
+	case e.IsCall("Plus") || e.IsCall("Times") || e.IsCall("Subtract") || e.IsCall("Minus"):
+		return !slices.ContainsFunc(e.Args, func(part *expression.Expr) bool { return !isPolynomial(part, x) })
 	}
-	if e.IsCall("Power") && len(e.Args) == 2 {
-		return isPolynomial(e.Args[0], z) && e.Args[1].Kind == expression.Integer
-	}
-	return (e.IsCall("Plus") || e.IsCall("Times")) && !slices.ContainsFunc(e.Args, func(part *expression.Expr) bool { return !isPolynomial(part, z) })
+	return false
 }
 
 // integerText reads an integer, a minus sign before it included.

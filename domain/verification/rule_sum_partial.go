@@ -17,7 +17,7 @@ func sumPartial() Rule {
 				"infinity, or the other way round.",
 			Silent: "Whether the closed form holds for all ends.",
 			Examples: []Example{
-				{"Sum[Binomial[n, k], {k, 0, n}]", "2^n"},
+				{"Sum[1/k!, {k, 0, n}]", "E Gamma[n + 1, 1]/n!"},
 				{"Sum[1/k^2, {k, 1, Infinity}]", "Pi^2/8"},
 			},
 		},
@@ -115,13 +115,13 @@ func sumCertificate() ProofRule {
 		Slug:  "sum_certificate",
 		Heads: []string{"Sum"},
 		Shows: "Up to a symbolic end: the closed form grows by the term at every index, as an identity by a normal form wherever both are defined, and is the first " +
-			"term at the first index. To Infinity: the sum converges, and its value equals the answer exactly or by enclosures that agree to 60 digits. The value " +
+			"term at the first index; terms that depend on the end n, from 0 on: by the binomial theorem or the sum of Chu and Vandermonde. To Infinity: the sum converges, and its value equals the answer exactly or by enclosures that agree to 60 digits. The value " +
 			"comes from a hypergeometric antidifference (Gosper) and its limit, from partial fractions through the digamma and Hurwitz zeta functions, or from the " +
-			"definition of a hypergeometric function. Or the sum grows to the infinity that the answer gives. A power series in one parameter, wherever it " +
+			"definition of a hypergeometric function or, for waves and powers, of a polylogarithm. Or the sum grows to the infinity that the answer gives. A power series in one parameter, wherever it " +
 			"converges: the closed form satisfies the differential equation of the series, as an identity by a normal form, agrees with its terms at 0 up to every " +
 			"exponent of the equation there, and has one analytic branch in the disc. The checker adds up sums of numbers, writes sums of polynomials by Bernoulli's " +
 			"formula, and takes the difference of indefinite ones.",
-		Silent: "Infinite sums with several parameters, or that are no power series; terms that depend on the end, and terms that are not hypergeometric.",
+		Silent: "Infinite sums with several parameters, or that are no power series; other terms that depend on the end, and terms that are not hypergeometric.",
 		Examples: []Example{
 			{"Sum[k^2, {k, 1, n}]", "n (1 + n) (1 + 2 n)/6"},
 			{"Sum[1/k^2, {k, 1, Infinity}]", "Pi^2/6"},

@@ -32,6 +32,7 @@ func rulesOfMathematics() []Rule {
 		factorintegerProduct(),
 		primality(),
 		polynomialGCD(),
+		interpolationIdentity(),
 		eliminateResidual(),
 		minimizeSampled(),
 		numericValue(),

@@ -120,7 +120,7 @@ func (c *certificates) get(*tls.ClientHelloInfo) (*tls.Certificate, error) {
 }
 
 func (c *certificates) config() *tls.Config {
-	return &tls.Config{GetCertificate: c.get, MinVersion: tls.VersionTLS12, NextProtos: []string{http2Protocol, "http/1.1"}}
+	return &tls.Config{GetConfigForClient: takeShakeTurn, GetCertificate: c.get, MinVersion: tls.VersionTLS12, NextProtos: []string{http2Protocol, "http/1.1"}}
 }
 
 // certificateNames are the names and addresses by which clients reach a node that listens on an address.

@@ -33,7 +33,7 @@ func fuzzService(f *testing.F) *streamsService {
 		f.Fatal(err)
 	}
 	f.Cleanup(func() { _ = log.Close() })
-	s := &streamsService{log: log, closing: make(chan struct{}), memory: newBudget(maxHeldBytes, slog.New(slog.DiscardHandler)), subscriptions: newQuota(maxSubscriptions, maxSubscriptionsPerConnection, errTooManySubscriptions), logger: slog.New(slog.DiscardHandler)}
+	s := &streamsService{log: log, closing: make(chan struct{}), memory: newBudget(maxHeldBytes, slog.New(slog.DiscardHandler)), reads: newTurns(1), subscriptions: newQuota(maxSubscriptions, maxSubscriptionsPerConnection, errTooManySubscriptions), logger: slog.New(slog.DiscardHandler)}
 	for i := range 3 {
 		event := eventlog.Proposed{ID: uuid.UUID{byte(i + 1)}, Type: "t", Data: []byte("1@s")}
 		if i == 2 {

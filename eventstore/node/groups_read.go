@@ -108,7 +108,7 @@ func (s *groupsService) serveConsumer(call persistent.PersistentSubscriptions_Re
 	out := outboundOf(call.Context())
 	for {
 		// events are not taken for a client that reads none: after the message timeout they go to others
-		full, ready := out != nil && out.full(), c.wake
+		full, ready := out.isFull(), c.wake
 		if full {
 			ready = out.written
 		}

@@ -222,9 +222,13 @@ func addressOf(ctx context.Context) string {
 	if !ok {
 		return ""
 	}
-	host, _, err := net.SplitHostPort(p.Addr.String())
+	return hostOf(p.Addr)
+}
+
+func hostOf(address net.Addr) string {
+	host, _, err := net.SplitHostPort(address.String())
 	if err != nil {
-		return p.Addr.String()
+		return address.String()
 	}
 	return host
 }
@@ -301,7 +305,7 @@ func (g *guard) stream(server any, call grpc.ServerStream, info *grpc.StreamServ
 	if rule.open {
 		return handler(server, call)
 	}
-	ctx, cancel := context.WithCancelCause(context.WithValue(call.Context(), callerKey{}, c))
+	ctx, cancel := context.WithCancelCause(context.WithValue(eventlog.By(call.Context(), c.session.Login()), callerKey{}, c))
 	guarded := &guardedCall{ServerStream: call, ctx: ctx, cancel: cancel, caller: c, rule: rule, unary: isUnary(info)}
 	err = handler(server, guarded)
 	ended := context.Cause(ctx)

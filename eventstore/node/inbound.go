@@ -425,6 +425,7 @@ func (i *inbound) close() {
 type inboundCredentials struct {
 	credentials.TransportCredentials
 	tls    *tls.Config // nil: without TLS
+	shakes *turns      // of its handshakes
 	memory *budget
 	calls  *callCount
 	wait   time.Duration // for a connection without a verified password that has too much open
@@ -460,7 +461,9 @@ func (c *inboundCredentials) ServerHandshake(raw net.Conn) (net.Conn, credential
 func (c *inboundCredentials) handshake(raw net.Conn) (conn net.Conn, info credentials.AuthInfo, plain bool, err error) {
 	if c.tls != nil {
 		// not that of the embedded credentials, which refuses a client that negotiates nothing, as many of HTTP/1.1 do
-		secured := tls.Server(raw, c.tls)
+		shaking := &shakingConn{Conn: raw, turn: turn{of: c.shakes, owner: hostOf(raw.RemoteAddr())}}
+		defer shaking.turn.leave()
+		secured := tls.Server(shaking, c.tls)
 		if err := secured.Handshake(); err != nil {
 			return nil, nil, false, err
 		}

@@ -50,7 +50,7 @@ func TestABatchThatWaitsKeepsNobody(t *testing.T) {
 	n := startSecured(t)
 	memory := newBudget(1000, silent)
 	memory.wait = time.Hour
-	s := &streamsService{log: n.log, closing: make(chan struct{}), memory: memory, subscriptions: newQuota(1, 1, errTooManySubscriptions), logger: silent}
+	s := &streamsService{log: n.log, closing: make(chan struct{}), memory: memory, reads: newTurns(1), subscriptions: newQuota(1, 1, errTooManySubscriptions), logger: silent}
 	held := memory.hold(t.Context())
 	if err := held.reserve(t.Context(), 1000); err != nil {
 		t.Fatal(err)

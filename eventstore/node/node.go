@@ -70,6 +70,7 @@ type Node struct {
 	door     *door // nil without Config.Secure
 	groups   *groupsService
 	memory   *budget
+	reads    *turns
 	calls    *callCount
 	patience patience
 	cleaner  *scavenger
@@ -133,14 +134,14 @@ func (n *Node) open(c Config) error {
 		part = openfiles.Port
 	}
 	n.listener = &places{Listener: &countingListener{Listener: listener, count: n.foreign}, limit: n.placesOf(part), trusted: true}
-	n.memory, n.calls = newBudget(maxHeldBytes, n.logger), &callCount{logger: n.logger}
+	n.memory, n.reads, n.calls = newBudget(maxHeldBytes, n.logger), newTurns(readTurns()), &callCount{logger: n.logger}
 	subscriptions := newQuota(maxSubscriptions, maxSubscriptionsPerConnection, errTooManySubscriptions)
 	n.groups = newGroupsService(n.log, n.closing, n.memory, n.logger)
 	n.users = newUsersService(n.log, n.memory, c.Clock)
 	watchers := newQuota(maxStatsCalls, maxStatsCallsPerConnection, errTooManyWatchers)
 	services := func(advertise net.Addr) func(registrar) {
 		return func(to registrar) {
-			streams.RegisterStreamsServer(to, &streamsService{log: n.log, closing: n.closing, memory: n.memory, subscriptions: subscriptions, logger: n.logger})
+			streams.RegisterStreamsServer(to, &streamsService{log: n.log, closing: n.closing, memory: n.memory, reads: n.reads, subscriptions: subscriptions, logger: n.logger})
 			streamsv2.RegisterStreamsServiceServer(to, &severalService{log: n.log, memory: n.memory})
 			serverfeatures.RegisterServerFeaturesServer(to, &featuresService{})
 			gossip.RegisterGossipServer(to, &gossipService{instance: n.log.ID(), advertise: c.advertised(advertise)})

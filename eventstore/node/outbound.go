@@ -8,6 +8,8 @@ import (
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/mem"
 	"google.golang.org/grpc/status"
+
+	"reckon/eventstore/node/eventlog"
 )
 
 // gRPC takes 64 KiB of a call's answers before it waits for a client that does not read
@@ -23,13 +25,13 @@ type outbound struct {
 	large   int           // bytes in held for the next answer
 }
 
-// full reports whether the next answer must wait.
-func (o *outbound) full() bool { return o.bytes.Load() >= queuedBytes }
+// isFull reports whether the next answer must wait.
+func (o *outbound) isFull() bool { return o != nil && o.bytes.Load() >= queuedBytes }
 
 // await waits until an answer can be handed over, at most for a time; 0: for any. It reports
 // whether one can, and returns an error when ctx ends, or errShuttingDown when closing is closed.
 func (o *outbound) await(ctx context.Context, atMost time.Duration, closing <-chan struct{}) (bool, error) {
-	if o == nil || !o.full() {
+	if !o.isFull() {
 		return true, nil
 	}
 	var late <-chan time.Time
@@ -38,7 +40,7 @@ func (o *outbound) await(ctx context.Context, atMost time.Duration, closing <-ch
 		defer timer.Stop()
 		late = timer.C
 	}
-	for o.full() {
+	for o.isFull() {
 		select {
 		case <-o.written:
 		case <-late:
@@ -127,7 +129,8 @@ func countAnswers(memory *budget, closing <-chan struct{}) grpc.StreamServerInte
 		held := memory.hold(call.Context())
 		defer held.close()
 		o := &outbound{held: held, written: make(chan struct{}, 1)}
-		err := handler(server, &countedCall{ServerStream: call, ctx: context.WithValue(call.Context(), outboundKey{}, o), outbound: o})
+		ctx := eventlog.By(call.Context(), connOf(call.Context())) // of a user, where the guard knows one
+		err := handler(server, &countedCall{ServerStream: call, ctx: context.WithValue(ctx, outboundKey{}, o), outbound: o})
 		_, _ = o.await(call.Context(), 0, closing) // nobody is left to tell that it was in vain
 		return err
 	}

@@ -130,7 +130,7 @@ func TestOutbound(t *testing.T) {
 	o.keep(page, 2*queuedBytes)
 	answer := o.handOver(make([]byte, 2*queuedBytes))
 	page.release()
-	if held.bytes != 2*queuedBytes || !o.full() {
+	if held.bytes != 2*queuedBytes || !o.isFull() {
 		t.Fatal(held.bytes, o.bytes.Load())
 	}
 	if room, err := o.await(t.Context(), 1, nil); room || err != nil {

@@ -93,7 +93,7 @@ func (n *Node) openDoor(ctx context.Context, c Config, services func(net.Addr) f
 	}
 	g := &guard{log: n.log, users: n.users.authenticator, logger: n.logger, wait: n.patience.refused}
 	d.plain = n.servePlain(listener.Addr(), c)
-	d.server = n.newServer(services(listener.Addr()), g, &inboundCredentials{TransportCredentials: credentials.NewTLS(certs.config()), tls: certs.config(), memory: n.memory, calls: n.calls, wait: n.patience.stranger, plain: d.plain})
+	d.server = n.newServer(services(listener.Addr()), g, &inboundCredentials{TransportCredentials: credentials.NewTLS(certs.config()), tls: certs.config(), shakes: newTurns(someProcessors()), memory: n.memory, calls: n.calls, wait: n.patience.stranger, plain: d.plain})
 	return d, nil
 }
 

@@ -17,10 +17,13 @@ import (
 
 // Users share connections and open calls, and none can take them from the others: a user may have userShare times what
 // is left. One has four fifths at most, and somebody who comes then, of the rest, four fifths again (dynamic thresholds:
-// Choudhury and Hahne, IEEE/ACM Transactions on Networking 6(2), 1998). One of keptForOperators parts is left to who can end the
+// Choudhury and Hahne, IEEE/ACM Transactions on Networking 6(2), 1998). One of keptForFew parts is left to users who have one of
+// fewOfAll, so that many who work together leave something, too. One of keptForOperators parts is left to who can end the
 // others: the owner, at the socket, and users in $admins and $ops.
 const (
 	userShare        = 4
+	keptForFew       = 32
+	fewOfAll         = 448
 	keptForOperators = 8
 	tellRefusals     = time.Minute // least time between two lines about refused calls
 )
@@ -29,7 +32,9 @@ const (
 func forUsers(all int) int { return all - all/keptForOperators }
 
 // mayHave reports whether a user may have so many where all users have taken so many, their own included.
-func mayHave(own, taken, limit int64) bool { return own <= userShare*(limit-taken) }
+func mayHave(own, taken, limit int64) bool {
+	return own <= userShare*(limit-limit/keptForFew-taken) || own <= limit/fewOfAll && taken <= limit
+}
 
 // share is what one user has.
 type share struct {

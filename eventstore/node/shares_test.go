@@ -167,7 +167,7 @@ func TestSharesOfUsers(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		var c callCount
-		users := make([]share, 1+rapid.IntRange(1, 4).Draw(t, "greedy users"))
+		users := make([]share, 1+rapid.IntRange(1, 12).Draw(t, "greedy users"))
 		for range rapid.IntRange(0, 20_000).Draw(t, "calls") {
 			of := &users[rapid.IntRange(1, len(users)-1).Draw(t, "user")]
 			if c.begun(of); !c.hasRoom(1, of) {

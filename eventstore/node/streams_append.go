@@ -20,6 +20,7 @@ type streamsService struct {
 	log           *eventlog.Log
 	closing       <-chan struct{}
 	memory        *budget
+	reads         *turns
 	subscriptions *quota
 	logger        *slog.Logger
 }

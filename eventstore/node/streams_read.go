@@ -41,8 +41,9 @@ func (s *streamsService) Read(req *streams.ReadReq, call streams.Streams_ReadSer
 	if err != nil {
 		return statusError(call.Context(), err)
 	}
-	out := &reply{call: call, request: r, closing: s.closing, log: s.log, held: s.memory.hold(call.Context()), outbound: outboundOf(call.Context())}
+	out := &reply{call: call, request: r, closing: s.closing, log: s.log, held: s.memory.hold(call.Context()), outbound: outboundOf(call.Context()), turn: turn{of: s.reads, owner: eventlog.OwnerOf(call.Context())}}
 	defer out.held.release()
+	defer out.turn.leave()
 	if r.subscribe {
 		leave, err := s.subscriptions.take(call.Context())
 		if err != nil {
@@ -168,17 +169,21 @@ type reply struct {
 	log      *eventlog.Log
 	held     *holding // memory of the page that is being sent
 	outbound *outbound
+	turn     turn // for reading and encoding, while nothing is waited for
 }
 
 // page returns the bounds of a page, for which it reserves memory, and for a read what gRPC
-// keeps of answers that the client does not take. The page must be sent, and held released.
+// keeps of answers that the client does not take; and waits for a turn. The page must be sent, and held released.
 func (o *reply) page(records int) (eventlog.Page, error) {
+	o.turn.leave() // nobody else waits while this waits for memory
+	page, beside := eventlog.Page{Records: min(records, pageRecords), Bytes: pageBytes}, queuedBytes
 	if o.request.subscribe {
-		page := eventlog.Page{Records: min(records, subscriptionPageRecords), Bytes: subscriptionPageBytes}
-		return page, o.held.reserve(o.call.Context(), page.Bytes)
+		page, beside = eventlog.Page{Records: min(records, subscriptionPageRecords), Bytes: subscriptionPageBytes}, 0
 	}
-	page := eventlog.Page{Records: min(records, pageRecords), Bytes: pageBytes}
-	return page, o.held.reserve(o.call.Context(), page.Bytes+queuedBytes)
+	if err := o.held.reserve(o.call.Context(), page.Bytes+beside); err != nil {
+		return page, err
+	}
+	return page, o.turn.take(o.call.Context(), page.Records)
 }
 
 // reserveBeyond reserves memory for what a page has beyond its bound, which is one record at most.
@@ -190,6 +195,7 @@ func (o *reply) reserveBeyond(page eventlog.Page, records []eventlog.Record) err
 	if size <= 0 {
 		return nil
 	}
+	o.turn.leave()
 	return o.held.reserve(o.call.Context(), size)
 }
 
@@ -250,22 +256,27 @@ func linkTarget(r *eventlog.Record) (stream string, revision uint64, ok bool) {
 	return stream, revision, found && err == nil && stream != "" && len(stream) <= eventlog.MaxStreamNameBytes
 }
 
-// send sends the records of a page one by one, and releases its memory. It waits while the
+// send sends the records of a page one by one, and releases its memory. It waits, without a turn, while the
 // client does not receive; for a subscriber at most pagePatience, after which it returns with
 // fewer sent than there are. damage is what lies behind the records, and is returned when all are sent: for this the client
 // is waited for without an end, for the node may be ending over it.
 func (o *reply) send(records []eventlog.Record, damage error) (sent int, err error) {
 	o.held.waitForClient()
 	defer o.held.release()
+	defer o.turn.leave()
 	patience, closing := pagePatience, o.closing
-	if damage != nil {
+	if damage != nil || !o.request.subscribe {
 		patience, closing = 0, nil
 	}
 	for i := range records {
-		if o.request.subscribe {
+		if o.outbound.isFull() {
+			o.turn.leave()
 			if room, err := o.outbound.await(o.call.Context(), patience, closing); err != nil || !room {
 				return i, err
 			}
+		}
+		if err := o.turn.take(o.call.Context(), len(records)-i); err != nil {
+			return i, err
 		}
 		if err := o.sendOne(&records[i]); err != nil {
 			return i, err
@@ -292,7 +303,8 @@ func (o *reply) sendOne(record *eventlog.Record) error {
 		}
 		size += len(e.event.Data) + len(e.event.Metadata)
 	}
-	if size > queuedBytes { // beyond what is reserved for answers in any case
+	if size > queuedBytes { // beyond what is reserved for answers in any case; gRPC may wait for the client with it
+		o.turn.leave()
 		if err := o.held.reserve(o.call.Context(), size); err != nil {
 			return err
 		}
@@ -504,6 +516,9 @@ func (s *streamsService) allPage(r *readRequest, out *reply, cursor, end uint64,
 	page, damage := view.ReadAll(out.call.Context(), cursor, r.backwards, bounds)
 	if err := out.reserveBeyond(bounds, page); err != nil {
 		return allPage{}, err
+	}
+	if r.filter.isCostly() { // it has a bound of its own
+		out.turn.leave()
 	}
 	result := allPage{}
 	wanted := page[:0]

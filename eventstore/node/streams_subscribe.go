@@ -59,7 +59,7 @@ func (o *reply) follow(watch *eventlog.Watch, next pageStep, reached func() prog
 
 // awaitClient waits until the client takes answers. Nothing is held meanwhile but those.
 func (o *reply) awaitClient() error {
-	if o.outbound == nil || !o.outbound.full() {
+	if !o.outbound.isFull() {
 		return nil
 	}
 	o.outbound.held.waitForClient()
@@ -187,6 +187,7 @@ func (a *allSubscription) step() (int, bool, error) {
 	page, damage := a.service.allPage(a.request, a.out, a.next, math.MaxUint64, size)
 	if page.considered == 0 {
 		a.out.held.release()
+		a.out.turn.leave()
 		return 0, true, damage
 	}
 	sent, err := a.out.send(page.events, damage)

@@ -25,7 +25,7 @@ type usersService struct {
 }
 
 func newUsersService(log *eventlog.Log, memory *budget, clock func() time.Time) *usersService {
-	hasher := passwords.NewHasher(passwords.Standard) // one for sign-ins and changes, so that together they take no more than the cores
+	hasher := passwords.NewHasher(passwords.Standard).AtMost(someProcessors()) // one for sign-ins and changes
 	return &usersService{
 		directory:     access.Directory{Store: logStore{log}, Hasher: hasher},
 		authenticator: access.NewAuthenticator(log, hasher, clock),

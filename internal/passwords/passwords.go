@@ -57,6 +57,12 @@ func NewHasher(cost Cost) Hasher {
 	return Hasher{cost: cost, slots: make(chan struct{}, cores), queue: make(chan struct{}, cores*(1+waitingPerCore))}
 }
 
+// AtMost returns one that computes so many hashes at a time, for who needs the other cores.
+func (h Hasher) AtMost(atATime int) Hasher {
+	h.slots = make(chan struct{}, atATime)
+	return h
+}
+
 // deriveKey is the argon2id of a password in NFC, so that the same characters typed on
 // another system are the same password (RFC 8265 §4.2).
 func (h Hasher) deriveKey(ctx context.Context, password string, salt []byte) ([]byte, error) {

@@ -2,8 +2,6 @@ package engine
 
 import (
 	"context"
-	"database/sql"
-	"errors"
 	"fmt"
 	"time"
 
@@ -63,13 +61,21 @@ func databaseNow(db bun.IDB) string {
 	return "((julianday('now') - 2440587.5) * 86400.0)"
 }
 
-// readClaim reads who writes a projection.
-func readClaim(ctx context.Context, db bun.IDB, p Projection) (c claim, err error) {
-	err = db.NewRaw("SELECT process, quiet, "+databaseNow(db)+" - seen AS age FROM projection_writers WHERE name = ? AND version = ?", p.Name, p.Version).Scan(ctx, &c)
-	if errors.Is(err, sql.ErrNoRows) {
-		return claim{}, nil
+// readClaims reads who writes each version of a projection, by its id.
+func readClaims(ctx context.Context, db bun.IDB) (map[string]claim, error) {
+	var rows []struct {
+		Name    string
+		Version int
+		Process string
+		Quiet   bool
+		Age     float64
 	}
-	return c, err
+	err := db.NewRaw("SELECT name, version, process, quiet, "+databaseNow(db)+" - seen AS age FROM projection_writers").Scan(ctx, &rows)
+	claims := make(map[string]claim, len(rows))
+	for _, r := range rows {
+		claims[Projection{Name: r.Name, Version: r.Version}.id()] = claim{r.Process, r.Quiet, r.Age}
+	}
+	return claims, err
 }
 
 // writeClaim reports that a process writes a projection, and returns whether it is the one that does: with taken whoever

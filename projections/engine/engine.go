@@ -89,6 +89,8 @@ func New(ctx context.Context, config Config, projections ...Projection) (*Engine
 	}
 	e := &Engine{db: config.DB, log: config.Log, logger: config.Logger, process: config.Process, logID: logID, head: head, moved: newWakeUp(), byName: map[string]*worker{}}
 	e.writer = &writer{db: config.DB}
+	checkpoints := &together[map[string]stateRow]{read: func(ctx context.Context) (map[string]stateRow, error) { return readCheckpoints(ctx, config.DB) }}
+	writers := &together[map[string]claim]{read: func(ctx context.Context) (map[string]claim, error) { return readClaims(ctx, config.DB) }}
 	for _, p := range projections {
 		if err := p.validate(config.DB); err != nil {
 			return nil, err
@@ -98,7 +100,7 @@ func New(ctx context.Context, config Config, projections ...Projection) (*Engine
 		}
 		w := &worker{
 			Projection: p, db: config.DB, log: config.Log, logID: logID, logger: config.Logger, processName: config.Process, tracer: config.Tracer, now: now, writer: e.writer,
-			control: make(chan func(context.Context) error), moved: e.moved, readyFrom: head, phase: Starting, changed: make(chan struct{}),
+			control: make(chan func(context.Context) error), moved: e.moved, checkpoints: checkpoints, writers: writers, readyFrom: head, phase: Starting, changed: make(chan struct{}),
 		}
 		if err := w.loadCheckpoint(ctx); err != nil {
 			return nil, err

@@ -82,6 +82,17 @@ func positionOf(s stateRow) event.Position {
 	return event.Position{Commit: uint64(s.Position), Prepare: uint64(s.Prepare)}
 }
 
+// readCheckpoints reads the checkpoint of each version of a projection, by its id.
+func readCheckpoints(ctx context.Context, db bun.IDB) (map[string]stateRow, error) {
+	var rows []stateRow
+	err := db.NewSelect().Model(&rows).Scan(ctx)
+	checkpoints := make(map[string]stateRow, len(rows))
+	for _, row := range rows {
+		checkpoints[Projection{Name: row.Name, Version: row.Version}.id()] = row
+	}
+	return checkpoints, err
+}
+
 // loadState reads a projection's checkpoint and makes it, with the tables, where it is missing.
 // Tables that are to be loaded up to a position get their indexes there (worker.save): an index
 // that is kept while a table is filled costs more than the rows.

@@ -55,6 +55,10 @@ func StoredStatus(ctx context.Context, db bun.IDB, log Log, projections ...Proje
 	if err != nil {
 		return nil, err
 	}
+	claims, err := readClaims(ctx, db)
+	if err != nil {
+		return nil, err
+	}
 	list := make([]Status, len(projections))
 	for i, p := range projections {
 		row := stateRow{Name: p.Name, Version: p.Version, LogID: logID, Phase: phaseRunning}
@@ -68,11 +72,7 @@ func StoredStatus(ctx context.Context, db bun.IDB, log Log, projections ...Proje
 		if err != nil {
 			return nil, err
 		}
-		by, err := readClaim(ctx, db, p)
-		if err != nil {
-			return nil, err
-		}
-		w := worker{Projection: p, now: time.Now, readyFrom: head, position: positionOf(row), phase: Standby, seen: seen{row.Phase, row.Reason, by}}
+		w := worker{Projection: p, now: time.Now, readyFrom: head, position: positionOf(row), phase: Standby, seen: seen{row.Phase, row.Reason, claims[p.id()]}}
 		if row.Phase != phaseBeyond && head.Less(w.position) {
 			beyond := &BeyondLogError{Projection: p.Name, Position: w.position, Head: head}
 			w.seen.phase, w.seen.reason = phaseBeyond, beyond.Error()

@@ -32,15 +32,15 @@ func StoredVersions(ctx context.Context, db bun.IDB) ([]StoredVersion, error) {
 	if err != nil {
 		return nil, err
 	}
+	claims, err := readClaims(ctx, db)
+	if err != nil {
+		return nil, err
+	}
 	list := make([]StoredVersion, len(rows))
 	for i, row := range rows {
 		p := Projection{Name: row.Name, Version: row.Version}
-		by, err := readClaim(ctx, db, p)
-		if err != nil {
-			return nil, err
-		}
 		list[i] = StoredVersion{Name: row.Name, Version: row.Version, Tables: strings.Split(row.Tables, ","), Position: positionOf(row), Parked: parked[p.id()]}
-		if by.inForce() {
+		if by := claims[p.id()]; by.inForce() {
 			list[i].Writer = by.Process
 		}
 	}

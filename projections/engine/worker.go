@@ -2,6 +2,7 @@ package engine
 
 import (
 	"context"
+	"database/sql"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -39,7 +40,7 @@ const (
 	firstBackoff = 20 * time.Millisecond
 	maxBackoff   = 2 * time.Second
 
-	// standbyPollInterval is how often a projection in standby reads the checkpoint.
+	// standbyPollInterval is how often a projection in standby reads the checkpoint, with all others of its process.
 	// takeoverDelay is how long the checkpoint may stand still while the log is ahead of it
 	// before this process takes the projection over.
 	standbyPollInterval = 250 * time.Millisecond
@@ -70,6 +71,8 @@ type worker struct {
 	writer      *writer // of the process, for SQLite
 	control     chan func(context.Context) error
 	moved       *wakeUp // sent when another process has moved a checkpoint
+	checkpoints *together[map[string]stateRow]
+	writers     *together[map[string]claim]
 
 	saved         event.Position  // checkpoint that this process last wrote or read
 	unsaved       int             // events since then that had no handler
@@ -675,16 +678,20 @@ func (w *worker) standby(ctx context.Context, keeper bool) error {
 		case request := <-w.control:
 			return request(ctx)
 		case <-moved:
-		case <-time.After(standbyPollInterval):
+		case <-time.After(untilNextLook()):
 		}
 	}
 }
 
 // readCheckpoint sets the position to the one in the database and returns the phase there.
 func (w *worker) readCheckpoint(ctx context.Context) (phase storedPhase, err error) {
-	row := stateRow{Name: w.Name, Version: w.Version}
-	if err := w.db.NewSelect().Model(&row).WherePK().Scan(ctx); err != nil {
+	rows, err := w.checkpoints.now(ctx)
+	if err != nil {
 		return "", err
+	}
+	row, found := rows[w.id()]
+	if !found {
+		return "", sql.ErrNoRows
 	}
 	w.saved, w.unsaved, w.unknownCommit = positionOf(row), 0, nil
 	if err := w.look(ctx, row); err != nil {
@@ -708,10 +715,11 @@ func (w *worker) look(ctx context.Context, row stateRow) error {
 	now := seen{phase: row.Phase, reason: row.Reason, claim: w.seenClaim()}
 	if at := w.now(); at.Sub(w.claimReadAt) >= claimReadInterval {
 		written := now.claim.inForce()
-		var err error
-		if now.claim, err = readClaim(ctx, w.db, w.Projection); err != nil {
+		claims, err := w.writers.now(ctx)
+		if err != nil {
 			return err
 		}
+		now.claim = claims[w.id()] // of nobody where there is none
 		w.claimReadAt = at
 		if written && !now.claim.inForce() {
 			w.logger.Warn("no process writes a projection any more", "projection", w.id(), "reason", now.claim.nobody())

@@ -25,6 +25,8 @@ var assets = versioned(map[string]asset{
 	"notebook.js":   {contentType: "text/javascript; charset=utf-8", body: read("assets/notebook.js")},
 	"answers.js":    {contentType: "text/javascript; charset=utf-8", body: read("assets/answers.js")},
 	"completion.js": {contentType: "text/javascript; charset=utf-8", body: read("assets/completion.js")},
+	"proofs.js":     {contentType: "text/javascript; charset=utf-8", body: read("assets/proofs.js")},
+	sampleExport:    {contentType: "application/x-ndjson", body: read("samples/" + sampleExport)},
 	"timeline.js":   {contentType: "text/javascript; charset=utf-8", body: read("assets/timeline.js")},
 	"brackets.js":   {contentType: "text/javascript; charset=utf-8", body: read("assets/brackets.js")},
 	"icon.svg":      {contentType: "image/svg+xml", body: Icon},

@@ -16,12 +16,16 @@ const maxPrefilled = 4000
 
 // evaluateShown is what the first page shows.
 type evaluateShown struct {
+	samples
 	Expression   string // in the form
 	NotPrefilled bool   // the address brought one that is too long
 	SessionID    string
 	Sessions     []sessionRow
 	Notebook     *notebook // of the session, as the history has it; nil: there is none to show
 	Cells        []cell
+	Shown        []cell
+	Awaited      bool  // they are being answered
+	LimitMS      int64 // how long an evaluation of the reader may compute; 0: it is not known
 }
 
 type sessionRow struct {
@@ -47,11 +51,6 @@ type elsewhere struct {
 	Whole   bool   // the expression is in the address
 	As      string // who is signed in now
 }
-
-// Mathematics, Circuits and Proofs are the samples of the three doors.
-func (evaluateShown) Mathematics() []example    { return examples }
-func (evaluateShown) Circuits() []circuitSample { return circuitSamples() }
-func (evaluateShown) Proofs() []proofSample     { return proofSamples() }
 
 // Again is what evaluates the cell again.
 func (c cell) Again() again { return again{c.Expression, c.SessionID, c.For} }
@@ -87,6 +86,10 @@ func (v *visit) evaluatePage() {
 
 // showEvaluate shows the page; problem is that of its only cell, whose status the page has.
 func (v *visit) showEvaluate(page evaluateShown, problem *refusal) {
+	if v.r.Header.Get("HX-Request") == "" {
+		page.LimitMS = v.evaluationLimit()
+		page.Shown, page.Awaited = v.shown.answers(v.r.Context())
+	}
 	if v.who().SignedIn {
 		var live struct{ Sessions []sessionRow }
 		if _, refused := v.ask(http.MethodGet, "/api/sessions", nil, &live); refused == nil {
@@ -102,6 +105,21 @@ func (v *visit) showEvaluate(page evaluateShown, problem *refusal) {
 		}
 	}
 	v.showWithStatus("evaluate", shown{Title: "Evaluate", Section: "evaluate", Page: page}, problem)
+}
+
+// evaluationLimit is how long an evaluation of the reader may compute, in milliseconds; 0: it is not known.
+func (v *visit) evaluationLimit() int64 {
+	if !v.who().SignedIn {
+		return v.AnonymousBudget.Milliseconds()
+	}
+	var catalogue plansShown
+	v.ask(http.MethodGet, "/billing/plans", nil, &catalogue) // refused: there are no plans in it
+	for _, plan := range catalogue.Plans {
+		if plan.Plan == v.who().Plan {
+			return plan.EvaluationBudgetMS
+		}
+	}
+	return 0
 }
 
 func (v *visit) evaluateForm() {

@@ -18,7 +18,7 @@ import (
 // functions are those that templates call.
 var functions = template.FuncMap{
 	"form": openForm, "evaluation": openEvaluation,
-	"asset": assetAddress, "visible": visible, "text": shownText, "long": isLong, "line": firstLine, "picture": isPicture, "briefly": briefly, "typeset": typeset, "brief": brief, "linkable": linkable, "basis": view.BasisInWords, "engines": view.EnginesInWords, "shownBy": view.ShownBy, "reason": reasonInWords, "price": price, "duration": duration, "count": count, "bytes": bytesInWords, "badge": badgeOf, "choice": chosen, "checkCommand": checkCommand, "about": aboutInWords, "page": url.PathEscape, "scopes": scope.All,
+	"asset": assetAddress, "visible": visible, "text": shownText, "long": isLong, "line": firstLine, "picture": isPicture, "briefly": briefly, "typeset": typeset, "brief": brief, "linkable": linkable, "basis": view.BasisInWords, "engines": view.EnginesInWords, "shownBy": view.ShownBy, "reason": reasonInWords, "price": price, "duration": duration, "count": count, "bytes": bytesInWords, "badge": badgeOf, "kind": kindInWords, "choice": chosen, "checkCommand": checkCommand, "about": aboutInWords, "page": url.PathEscape, "scopes": scope.All,
 }
 
 // visible is a text of anybody's as it can be shown: characters that are not seen, or that change the order in which others are, stand as
@@ -149,7 +149,7 @@ var badges = map[string]badge{
 	"verified": {"✓", "good", "verified"}, "refuted": {"✗", "bad", "refuted"}, "inconclusive": {"–", "open", "inconclusive"}, "rejected": {"✗", "bad", "rejected"}, "unsupported": {"?", "open", "unsupported"},
 	"success": {"✓", "open", "answered"}, "unevaluated": {"–", "open", "no answer"}, "plot_omitted": {"–", "open", "graphic too large"}, "timeout": {"✗", "bad", "out of time"}, "error": {"✗", "bad", "ended without an answer"},
 	"queued": {"…", "open", "queued"}, "running": {"▸", "open", "running"}, "succeeded": {"✓", "open", "done"}, "failed": {"✗", "bad", "failed"}, "cancelled": {"–", "open", "cancelled"}, "lost": {"✗", "bad", "lost"},
-	"supported": {"✓", "good", "supported"}, "divergent": {"≠", "bad", "divergent"}, "blocked": {"–", "open", "blocked"},
+	"supported": {"✓", "good", "supported"}, "divergent": {"≠", "open", "some examples wrong"}, "blocked": {"–", "open", "not allowed here"},
 	"checked": {"✓", "open", "no fault found"}, "refused": {"✗", "bad", "would be refused"}, "undecided": {"?", "open", "undecided"},
 	"active": {"✓", "open", "active"}, "past_due": {"!", "bad", "past due"}, "ending": {"–", "open", "ending"}, "open": {"!", "open", "open"}, "paid": {"✓", "open", "paid"}, "voided": {"–", "open", "voided"},
 }
@@ -161,6 +161,14 @@ func badgeOf(status any) badge {
 		return known
 	}
 	return badge{"?", "open", name}
+}
+
+// kindInWords is what a kind of job computes.
+func kindInWords(kind string) string {
+	if words, known := map[string]string{"evaluate": "expression", "qsim": "circuit"}[kind]; known {
+		return words
+	}
+	return kind
 }
 
 // option is one of those that a field of a form offers.

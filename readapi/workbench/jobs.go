@@ -12,11 +12,13 @@ import (
 	"net/url"
 	"slices"
 	"strings"
+	"time"
 	"unicode/utf8"
 
 	"github.com/google/uuid"
 
 	"reckon/domain/circuit"
+	"reckon/domain/event"
 	"reckon/domain/upload"
 	"reckon/internal/httpkit"
 	"reckon/internal/view"
@@ -24,6 +26,8 @@ import (
 
 // jobsShown is the list of jobs, with the form for another.
 type jobsShown struct {
+	samples
+	Visitor bool // nobody is signed in: there are samples, and no form
 	Filter  map[string]string
 	Jobs    []jobRow `json:"jobs"`
 	Next    *string  `json:"next_before"`
@@ -48,6 +52,7 @@ func newJobForm() jobForm { return jobForm{Circuit: bell, Key: uuid.NewString()}
 type jobRow struct {
 	JobID          string  `json:"job_id"`
 	Kind           string  `json:"kind"`
+	SessionID      string  `json:"session_id"`
 	Status         string  `json:"status"`
 	Position       int64   `json:"position"`
 	Attempt        int64   `json:"attempt"`
@@ -59,12 +64,33 @@ type jobRow struct {
 	Output         string  `json:"output"`
 	Error          *string `json:"error"`
 	CertificateID  string  `json:"certificate_id"`
+	Preview        string  `json:"preview"`
+	Verdict        string  `json:"verdict"`
 	Resubmit       bool    `json:"resubmit"`
 	RemainingToday *int64  `json:"jobs_remaining_today"`
 
 	Result           json.RawMessage `json:"result"`
 	Submitted        json.RawMessage `json:"submitted"` // where it was asked for
 	SubmittedRemoved bool            `json:"submitted_removed"`
+
+	Elapsed *int64 `json:"-"` // of the present or last attempt, in milliseconds; nil: there was none
+}
+
+// elapsed is how long the present or last attempt has taken, in milliseconds; nil: there was none.
+func (j jobRow) elapsed(now time.Time) *int64 {
+	if j.StartedAt == nil {
+		return nil
+	}
+	began, err := event.ParseTimestamp(*j.StartedAt)
+	if err != nil {
+		return nil
+	}
+	if j.FinishedAt != nil {
+		if now, err = event.ParseTimestamp(*j.FinishedAt); err != nil {
+			return nil
+		}
+	}
+	return new(max(0, now.Sub(began).Milliseconds()))
 }
 
 // Live tells whether the job can still change.
@@ -75,7 +101,13 @@ func (j jobRow) Unpublished() bool {
 	return j.Status == "succeeded" && (j.Kind == "proof" && j.CertificateID == "" || j.Kind == "evaluate" && j.RunID == nil)
 }
 
-func (v *visit) jobsPage() { v.showJobs(newJobForm(), "", nil) }
+func (v *visit) jobsPage() {
+	if v.stranger() {
+		v.show("jobs", shown{Title: "Jobs", Section: "jobs", Page: jobsShown{Visitor: true}})
+		return
+	}
+	v.showJobs(newJobForm(), "", nil)
+}
 
 // showJobs shows the list with the form. What was filled in stays on the page, whatever refuses it: refused is that of the form, which is bound to
 // who reads the page now unless of is somebody else.
@@ -87,6 +119,9 @@ func (v *visit) showJobs(form jobForm, of reader, refused *refusal) {
 	}
 	_, problem := v.ask(http.MethodGet, "/api/jobs?"+asked.Encode(), nil, &page)
 	page.Older = v.older("/jobs", filter, page.Next)
+	for i, job := range page.Jobs {
+		page.Jobs[i].Elapsed = job.elapsed(v.Now())
+	}
 	if refused == nil {
 		v.showList("jobs", shown{Title: "Jobs", Section: "jobs", Page: page}, problem)
 		return
@@ -378,6 +413,7 @@ func (v *visit) jobAddress() string { return "/api/jobs/" + url.PathEscape(v.r.P
 
 func (v *visit) showJob(job jobRow) {
 	page := jobShown{jobRow: job, Done: v.justDone()}
+	page.Elapsed = job.elapsed(v.Now())
 	given, problem := v.givenTo(job)
 	page.Given = given
 	if problem == nil && len(job.Result) > 0 && string(job.Result) != "null" {

@@ -12,6 +12,8 @@ import (
 
 // proofsShown is the form for a proof and the account's certificates.
 type proofsShown struct {
+	samples
+	Visitor      bool                 // nobody is signed in: there are samples, and no form that sends
 	Certificates []certificate.Record `json:"certificates"`
 	Next         *string              `json:"next_before"`
 	Older        string
@@ -46,7 +48,13 @@ type proofReport struct {
 	ElapsedMS      int64                    `json:"elapsed_ms"`
 }
 
-func (v *visit) proofsPage() { v.showProofs(proofsShown{}) }
+func (v *visit) proofsPage() {
+	if v.stranger() {
+		v.show("proofs", shown{Title: "Proofs", Section: "proofs", Page: proofsShown{Visitor: true}})
+		return
+	}
+	v.showProofs(proofsShown{})
+}
 
 func (v *visit) showProofs(page proofsShown) {
 	asked, given := url.Values{"limit": {"20"}}, v.given("before")
@@ -54,7 +62,7 @@ func (v *visit) showProofs(page proofsShown) {
 		asked.Set(name, value)
 	}
 	_, problem := v.ask(http.MethodGet, "/api/certificates?"+asked.Encode(), nil, &page)
-	page.Older, page.Elaborates = v.older("/proofs", given, page.Next), v.elaborates
+	page.Older, page.Elaborates = v.older("/proofs", given, page.Next), v.Elaborates
 	s := shown{Title: "Proofs", Section: "proofs", For: page.For}
 	if refused := cmp.Or(page.Problem, page.NotElaborated); refused != nil { // what was filled in stays on the page
 		page.NoList, problem = problem, refused

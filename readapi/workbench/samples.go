@@ -14,13 +14,23 @@ import (
 // The samples of the first page's three doors. Those of mathematics are evaluated when they are pressed; circuits are simulated and proofs are checked
 // when the page is first asked for, by what does it for jobs, because jobs are of accounts.
 
+// sampleExport is the export of the theorem of docs/proofs.md.
+const sampleExport = "and_swap.ndjson"
+
+// samples are those of the three doors, for the templates of pages that show them.
+type samples struct{}
+
+func (samples) Mathematics() []example    { return examples }
+func (samples) Circuits() []circuitSample { return circuitSamples() }
+func (samples) Proofs() []proofSample     { return proofSamples() }
+
 // example is an expression to begin with.
 type example struct{ Expression, About string }
 
 // examples are answered anonymously.
 var examples = []example{
-	{"Integrate[x^2 Sin[x], x]", "an integral, verified"},
-	{"Simplify[Sqrt[E^x]]", "a wrong answer, caught"},
+	{"Integrate[x^2 Sin[x], x]", "an integral"},
+	{"Simplify[Sqrt[E^x]]", "a root that is not always so"},
 	{"Solve[{x + y == 5, x y == 6}, {x, y}]", "a system"},
 	{"Inverse[{{2, 1}, {1, 3}}]", "a matrix"},
 	{"Variance[{2, 4, 4, 5, 9}]", "statistics"},
@@ -87,11 +97,11 @@ type proofSample struct {
 
 // proofSamples are checked once: the theorem of docs/proofs.md, and the same with the halves of its proof in the wrong order.
 var proofSamples = sync.OnceValue(func() []proofSample {
-	export := read("samples/and_swap.ndjson")
+	export := read("samples/" + sampleExport)
 	wrong := bytes.Replace(bytes.Replace(export, []byte(`{"app":{"arg":15,"fn":51},"ie":52}`), []byte(`{"app":{"arg":4,"fn":51},"ie":52}`), 1), []byte(`{"app":{"arg":4,"fn":52},"ie":53}`), []byte(`{"app":{"arg":15,"fn":52},"ie":53}`), 1)
-	samples := []proofSample{{Name: "A theorem", About: "p ∧ q → q ∧ p, accepted by two kernels"}, {Name: "A wrong proof", About: "the same, with its halves in the wrong order: refused"}}
+	samples := []proofSample{{Name: "A theorem", About: "p ∧ q → q ∧ p"}, {Name: "A wrong proof", About: "the same, with its halves in the wrong order"}}
 	for i, content := range [][]byte{export, wrong} {
-		report, err := check.Run(context.Background(), bytes.NewReader(content), check.Options{Declarations: []string{"and_swap"}, FileName: "and_swap.ndjson", Kernel: kernel.Options{Workers: 1}})
+		report, err := check.Run(context.Background(), bytes.NewReader(content), check.Options{Declarations: []string{"and_swap"}, FileName: sampleExport, Kernel: kernel.Options{Workers: 1}})
 		if err != nil {
 			panic(err) // it reads from memory
 		}

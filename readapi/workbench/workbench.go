@@ -2,6 +2,7 @@ package workbench
 
 import (
 	"bytes"
+	"context"
 	"embed"
 	"encoding/json"
 	"errors"
@@ -11,16 +12,25 @@ import (
 	"regexp"
 	"strings"
 	"sync"
+	"time"
 	"unicode/utf8"
 
 	"reckon/domain/event"
 	"reckon/internal/httpkit"
+	"reckon/internal/view"
 )
 
 // Services are what the pages are served from.
 type Services struct {
 	API        *httpkit.API // with all its other routes
 	Elaborates bool         // Lean source: the deployment has a toolchain
+	Now        func() time.Time
+	// AnonymousBudget is the longest that an evaluation without an account computes.
+	AnonymousBudget time.Duration
+	// Evaluate answers a question of the service itself, for the first page to show; nil: it shows none.
+	Evaluate func(ctx context.Context, expression string) (view.Evaluation, error)
+
+	shown *showcase
 }
 
 // policy of every page: its scripts, styles and pictures are this service's, its forms and requests come here, and nobody frames it.
@@ -34,6 +44,7 @@ const maxFormBytes = 3*httpkit.MaxJSONBytes + 64<<10
 
 // Register serves the pages.
 func (s Services) Register() {
+	s.shown = &showcase{evaluate: s.Evaluate}
 	templates() // a page that does not parse ends the process here
 	httpkit.HandleRaw(s.API, http.MethodGet, "/assets/{version}/{name}", 0, s.serveAsset)
 	s.API.ShowProblems(s.problemPage)
@@ -66,14 +77,14 @@ func (s Services) Register() {
 
 func (s Services) get(path string, page func(*visit)) {
 	httpkit.HandleRaw(s.API, http.MethodGet, path, 0, func(w http.ResponseWriter, r *http.Request) {
-		page(&visit{w: w, r: r, api: s.API, elaborates: s.Elaborates})
+		page(&visit{Services: s, w: w, r: r})
 	})
 }
 
 // post serves what a form sends. One that was made for somebody else is shown by refused, which does nothing else.
 func (s Services) post(path string, page func(*visit), refused func(*visit, *refusal)) {
 	httpkit.HandleRaw(s.API, http.MethodPost, path, maxFormBytes, func(w http.ResponseWriter, r *http.Request) {
-		v := &visit{w: w, r: r, api: s.API, elaborates: s.Elaborates}
+		v := &visit{Services: s, w: w, r: r}
 		if problem := v.readForm(); problem != nil {
 			v.show("problem", shown{Title: problem.Title, Problem: problem})
 			return
@@ -88,7 +99,7 @@ func (s Services) post(path string, page func(*visit), refused func(*visit, *ref
 
 // problemPage shows what the service refused before a page, or another route, was asked.
 func (s Services) problemPage(w http.ResponseWriter, r *http.Request, p *httpkit.Problem) {
-	v := &visit{w: w, r: r, api: s.API, elaborates: s.Elaborates}
+	v := &visit{Services: s, w: w, r: r}
 	problem := &refusal{Problem: *p, Wait: w.Header().Get("Retry-After")}
 	if p.Status >= http.StatusInternalServerError {
 		v.person = &person{Problem: problem} // who it is could not be asked either
@@ -141,6 +152,7 @@ type shown struct {
 	Person  person
 	For     reader   // whose the forms of this page are
 	Here    string   // path and query of this page, to come back to
+	Scheme  string   // light or dark, where the reader has chosen one
 	Problem *refusal // why there is nothing more to show
 	Refused *refusal // what was asked for on the page
 	Page    any
@@ -148,12 +160,10 @@ type shown struct {
 
 // visit is one request for a page.
 type visit struct {
+	Services
 	w      http.ResponseWriter
 	r      *http.Request
-	api    *httpkit.API
 	person *person
-
-	elaborates bool
 }
 
 // refusal is a problem that a route answered with.
@@ -197,7 +207,7 @@ func (v *visit) ask(method, target string, body, answer any) (*httpkit.Reply, *r
 		sent = encoded
 	}
 	request := httpkit.RequestOf(v.r.Context())
-	reply := v.api.ServeFor(v.r.Context(), httpkit.Delegation{Of: v.r, Source: event.SourceWeb, Agent: request.Agent}, method, target, sent)
+	reply := v.API.ServeFor(v.r.Context(), httpkit.Delegation{Of: v.r, Source: event.SourceWeb, Agent: request.Agent}, method, target, sent)
 	if reply.Status >= http.StatusBadRequest {
 		problem := &refusal{Wait: reply.Header().Get("Retry-After")}
 		if err := json.Unmarshal(reply.Body, &problem.Problem); err != nil || problem.Status == 0 {
@@ -278,6 +288,9 @@ func (v *visit) who() person {
 	return *v.person
 }
 
+// stranger tells whether it is known that nobody is signed in.
+func (v *visit) stranger() bool { return !v.who().SignedIn && v.who().Problem == nil }
+
 // hasSession tells whether the request has any credential that could be somebody's.
 func (v *visit) hasSession() bool {
 	return v.r.Header.Get("Cookie") != "" || v.r.Header.Get("Authorization") != ""
@@ -286,13 +299,22 @@ func (v *visit) hasSession() bool {
 // show answers with a page. Its status is that of the problem, if it has one.
 func (v *visit) show(name string, s shown) { v.showWithStatus(name, s, s.Problem) }
 
+// scheme is the scheme of colours that the reader has chosen on a page, whose script sets the cookie; empty: that of the system.
+func (v *visit) scheme() string {
+	chosen, err := v.r.Cookie("reckon-scheme")
+	if err != nil || chosen.Value != "light" && chosen.Value != "dark" {
+		return ""
+	}
+	return chosen.Value
+}
+
 // showWithStatus answers with a page that shows a problem, if there is one, in a place of its own.
 func (v *visit) showWithStatus(name string, s shown, problem *refusal) {
 	s.Person = v.who()
 	if s.For == "" {
 		s.For = s.Person.reader()
 	}
-	s.Here = local(v.r.URL.RequestURI())
+	s.Here, s.Scheme = local(v.r.URL.RequestURI()), v.scheme()
 	if v.r.Method == http.MethodPost {
 		s.Here = local(v.r.URL.Path)
 	}

@@ -75,8 +75,9 @@ func clean(t *testing.T, b *browser.Tab) {
 func TestFirstVisit(t *testing.T) {
 	t.Parallel()
 	b := browser.New(t)
-	s := served(t, apitest.Options{})
+	s := served(t, apitest.Options{Showcase: true})
 	b.Go(s.URL + "/")
+	b.Until(`document.querySelectorAll("#shown article .verdict").length === 2`) // before anything is pressed
 	if bytes := b.Transferred(); bytes < 10_000 || bytes >= 200_000 {
 		t.Errorf("%d bytes came for the first page", bytes)
 	}
@@ -179,6 +180,7 @@ func TestStopping(t *testing.T) {
 	b.Fill("#expression", "wait")
 	b.ShiftEnter()
 	b.Has("#state", "Evaluating")
+	b.Has("#elapsed", "of at most 3 sec of computing")
 	wait.Until(t, "the engine has the evaluation", func() bool { return s.Evaluated.Load() > 0 })
 	b.Escape()
 	b.Has("#state", "Stopped")
@@ -203,8 +205,8 @@ func TestPagesAndTheirPolicy(t *testing.T) {
 	}
 	for path, want := range map[string][2]int{ // without a session, with one
 		"/": {200, 200}, "/?e=x%3Cy": {200, 200}, "/sign-in": {200, 200}, "/sign-up": {200, 200}, "/sign-in?next=%2Fplans": {200, 200}, "/runs/1": {401, 404}, "/runs/x": {404, 404}, "/runs/%3Cscript%3E": {404, 404},
-		"/history": {401, 200}, "/history?verdict=verified&query=%3C&status=": {401, 200}, "/history?status=nonsense": {401, 400}, "/history?from=x": {401, 400}, "/history?before=x": {401, 400}, "/jobs": {401, 200}, "/jobs?kind=qsim&status=lost": {401, 200}, "/jobs/x": {401, 404},
-		"/bursts": {401, 200}, "/bursts?before=x": {401, 400}, "/bursts/x": {401, 404}, "/proofs": {401, 200}, "/account": {401, 200}, "/plans": {200, 200}, "/reference": {200, 200}, "/reference?q=%3Cscript%3E": {200, 200}, "/reference?offset=-1": {400, 400}, "/reference/Factor": {200, 200}, "/reference/Factr": {404, 404}, "/reference/a%2Fb%3F": {404, 404},
+		"/history": {401, 200}, "/history?verdict=verified&query=%3C&status=": {401, 200}, "/history?status=nonsense": {401, 400}, "/history?from=x": {401, 400}, "/history?before=x": {401, 400}, "/jobs": {200, 200}, "/jobs?kind=qsim&status=lost": {200, 200}, "/jobs/x": {401, 404},
+		"/bursts": {401, 200}, "/bursts?before=x": {401, 400}, "/bursts/x": {401, 404}, "/proofs": {200, 200}, "/account": {401, 200}, "/plans": {200, 200}, "/reference": {200, 200}, "/reference?q=%3Cscript%3E": {200, 200}, "/reference?offset=-1": {400, 400}, "/reference/Factor": {200, 200}, "/reference/Factr": {404, 404}, "/reference/a%2Fb%3F": {404, 404},
 		"/certificates/x": {404, 404}, "/certificates/b3e2c1d0-5f4a-4c3b-8d2e-1f0a9b8c7d6e": {404, 404},
 	} {
 		for i, cookie := range []string{"", user.Cookie} {
@@ -429,7 +431,7 @@ func TestJobsAreSubmittedAndCancelled(t *testing.T) {
 	b.Fill("#circuit", "OPENQASM 3; include \"stdgates.inc\"; qubit[1] q; h q[0];")
 	b.Click("main details:nth-of-type(2) button.primary")
 	b.Has("#job", "queued")
-	b.Has("#job", "qsim")
+	b.Has("#job", "circuit")
 	b.Go(s.URL + "/jobs?status=cancelled")
 	b.Has("#rows tbody", "cancelled")
 	clean(t, b)
@@ -443,6 +445,35 @@ func TestJobsAreSubmittedAndCancelled(t *testing.T) {
 			t.Errorf("%d: %d %v %.3000s", i, a.Status, a.Header, page.Body)
 		}
 	}
+}
+
+// TestJobsTellWhatTheyComputeAndForHowLong: a row names its input, state, verdict and time; what runs shows its time, its limit and how to end it.
+func TestJobsTellWhatTheyComputeAndForHowLong(t *testing.T) {
+	t.Parallel()
+	b := browser.New(t)
+	s := served(t, apitest.Options{})
+	user := signIn(t, b, s)
+	user.Do(t, http.MethodPost, "/api/jobs", `{"kind":"qsim","circuit":{"qubits":2,"shots":1000,"gates":[{"gate":"h","target":0}]}}`).OK(t)
+	id := user.Do(t, http.MethodPost, "/api/jobs", `{"expression":"1+1","timeout_ms":40000}`).OK(t).JSON["job_id"].(string)
+	nonce := s.ClaimJob(t, id)
+	s.Clock.Pass(12 * time.Second)
+	row := fmt.Sprintf(`#rows tr:has([href="/jobs/%s"])`, id)
+	b.Go(s.URL + "/jobs")
+	b.Has("#rows", "gates: 1, qubits: 2, shots: 1000")
+	b.Has(row, "running")
+	b.Has(row, "1+1")
+	b.Has(row, "12 sec of at most 40 sec")
+	b.Click(row + " a")
+	b.Has("#job", "12 sec of at most 40 sec")
+	b.Until(`document.querySelector("#job progress").max === 40000 && document.querySelector("#job progress").value > 12000 && document.querySelector("#cancel")`) // it has moved by itself
+	sound(t, b, "a running job")
+	s.ComputeJob(t, id, nonce)
+	b.Has("#job .facts", "12 sec")
+	b.Go(s.URL + "/jobs?kind=evaluate")
+	b.Has(row, "verified")
+	b.Has(row, "12 sec")
+	sound(t, b, "rows of jobs")
+	clean(t, b)
 }
 
 // TestReferenceIsSearchedWhileTyping: and an example of an entry goes into the form of the first page.
@@ -784,6 +815,47 @@ func TestScriptsShowWhatIsNotSeen(t *testing.T) {
 	b.Has("#uploaded", "4.9U+202E<b>")
 	b.Has("#uploaded", "SHA-256")
 	sound(t, b, "an upload")
+	clean(t, b)
+}
+
+// TestVisitorsSeeJobsAndProofs: both pages show samples that have run, and the theorems of an export without sending it.
+func TestVisitorsSeeJobsAndProofs(t *testing.T) {
+	t.Parallel()
+	b := browser.New(t)
+	s := served(t, apitest.Options{})
+	b.Go(s.URL + "/")
+	b.Click(`nav a[href="/jobs"]`)
+	b.Has("h1", "Jobs")
+	b.Click(".sample summary")
+	b.Until(`document.querySelector(".sample svg.chart").textContent.includes("11")`)
+	b.Has(`main a[href^="/sign-up"]`, "Open an account")
+	sound(t, b, "jobs without an account")
+	// The scheme that is chosen here stays, whatever the system's is.
+	b.Click("#scheme")
+	b.Go(s.URL + "/plans")
+	b.Until(`document.documentElement.dataset.scheme === "dark" && getComputedStyle(document.documentElement).backgroundColor === "rgb(20, 23, 27)"`)
+	b.Click("#scheme")
+	b.Until(`document.documentElement.dataset.scheme === "light" && getComputedStyle(document.documentElement).backgroundColor === "rgb(255, 255, 255)"`)
+	b.Eval(`(document.cookie = "reckon-scheme=; path=/; max-age=0", "")`)
+	b.Go(s.URL + "/")
+	b.Click(`nav a[href="/proofs"]`)
+	b.Has("h1", "Proofs")
+	b.Click("#sample")
+	b.Has("#uploaded", "Nothing was sent")
+	b.Has("#theorems", "and_swap")
+	b.Has(`main a[download="and_swap.ndjson"]`, "sample")
+	sound(t, b, "proofs without an account")
+	clean(t, b)
+	signIn(t, b, s)
+	b.Go(s.URL + "/proofs")
+	b.Click("#sample")
+	b.Until(`document.querySelector("#upload").value.length === 36 && document.querySelector("#declarations").value === "and_swap"`)
+	b.Click("#theorems input")
+	b.Until(`document.querySelector("#declarations").value === ""`)
+	b.Click("#theorems input")
+	sound(t, b, "the theorems of an export")
+	b.Click(`button[value="inspect"]`)
+	b.Has("main", "no fault found")
 	clean(t, b)
 }
 

@@ -232,6 +232,7 @@ type Options struct {
 	StateAge             time.Duration // of files of state vectors; a day when zero
 	StateBytes           int64         // of an account's such files; 64 MiB when zero
 	MaxPlaceWait         time.Duration // of a job's place in the queue; a minute when zero
+	Showcase             bool          // the first page shows answers to questions of the service itself
 	AnonymousPerHour     int           // evaluations without an account; 1000 when zero, none when negative
 }
 
@@ -315,7 +316,7 @@ func Start(t testing.TB, o Options) *Server {
 		Store: log, Identity: who, Rules: o.Rules, Blobs: kept, States: states, Models: models, Projector: projector, Clock: server.Clock, Logger: quiet, Build: "test",
 		Evaluate: evaluator.Evaluate, Verify: evaluator.Verify, CloseSession: calculator.CloseSession, Busy: func(string, string, int) bool { return false },
 		Jobs: server.Jobs, Kinds: server.Kinds, NotifyJobEnded: server.notifyJobEnded, Closing: server.Closing, Proofs: proofs, Signer: signer, Payments: o.Payments,
-		Plans: o.Plans, Anonymous: commands.Anonymous{Engine: calculator, Checker: checker{}}, AnonymousPerHour: o.AnonymousPerHour,
+		Plans: o.Plans, Anonymous: commands.Anonymous{Engine: calculator, Checker: checker{}}, AnonymousPerHour: o.AnonymousPerHour, Showcase: o.Showcase,
 		Limiter: func() ratelimit.Limiter { return ratelimit.NewMemory() }, Running: server.Running, SessionIdle: sessionIdle, Overhead: time.Minute, MaxPlaceWait: o.MaxPlaceWait,
 		PublicURL: o.PublicURL, TrustedProxies: o.TrustedProxies, Transparency: readapi.Transparency{Origin: Origin, Interval: 10 * time.Second},
 		Health: readapi.Health{

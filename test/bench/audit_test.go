@@ -37,6 +37,7 @@ var (
 const (
 	auditJobEvery  = 20 // every so many runs one comes from a job
 	auditRatioGoal = 2.0
+	auditHeldGoal  = 64.0 // bytes of heap an event
 )
 
 // BenchmarkAudit measures an audit of a log's folder, as a ratio to reading it with all its checksums and links and verifying the
@@ -104,7 +105,8 @@ func BenchmarkAuditState(b *testing.B) {
 			b.Fatalf("%d findings", found)
 		}
 		b.ReportMetric(held, "held_B/event")
-		b.Logf("%d events: %.0f bytes of heap an event are held", events, held)
+		b.ReportMetric(held/auditHeldGoal, "ratio")
+		b.Logf("%d events: %.1f bytes of heap an event are held (goal at most %.0f)", events, held, auditHeldGoal)
 	}
 }
 

@@ -9,4 +9,9 @@ import (
 	"reckon/test/shared"
 )
 
-func TestMain(m *testing.M) { os.Exit(shared.Run(m)) }
+func TestMain(m *testing.M) {
+	if kind := os.Getenv(floodKind); kind != "" {
+		runFlood(kind, os.Getenv(floodNode))
+	}
+	os.Exit(shared.Run(m))
+}

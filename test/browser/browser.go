@@ -6,10 +6,12 @@ package browser
 
 import (
 	"context"
+	"crypto/sha256"
 	_ "embed"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -33,6 +35,9 @@ import (
 
 // patience is how long a condition may take on a machine that has much else to do.
 const patience = 3 * time.Minute
+
+// Pauses between two looks whether a condition holds, which are requests to the browser: the first and the longest.
+const finest, widest = 5 * time.Millisecond, 100 * time.Millisecond
 
 // Size of a new tab in CSS pixels.
 const width, height = 1280, 900
@@ -192,7 +197,7 @@ func (b *Tab) Eval(expression string) string {
 func (b *Tab) Until(expression string) {
 	b.t.Helper()
 	deadline := time.Now().Add(patience)
-	for {
+	for pause := finest; ; pause = min(pause*5/4, widest) {
 		ctx, cancel := context.WithTimeout(b.ctx, patience)
 		// Between two documents there is none to ask.
 		value, err := chromedp.Run(ctx, chromedp.Evaluate[bool]("Boolean("+expression+")"))
@@ -203,7 +208,7 @@ func (b *Tab) Until(expression string) {
 		if time.Now().After(deadline) || b.ctx.Err() != nil {
 			b.t.Fatalf("it never became true: %s (%v)\nat %s:\n%s\nfaults: %q", expression, err, b.Eval("location.href"), b.Eval("document.body.innerText.slice(0, 4000)"), b.Faults())
 		}
-		wait.Pace(20 * time.Millisecond)
+		wait.Pace(pause)
 	}
 }
 
@@ -270,16 +275,36 @@ var axePackage []byte
 //go:embed axe/package-lock.json
 var axeLock []byte
 
-// axe is the source of axe-core, as npm installs it.
+// axe is the source of axe-core. It is kept in the user's cache folder, and installed once a machine for each version.
 var axe = sync.OnceValues(func() (string, error) {
-	folder, err := os.MkdirTemp("", "reckon-axe-")
+	cache, err := os.UserCacheDir()
 	if err != nil {
 		return "", err
+	}
+	kept := filepath.Join(cache, "reckon", fmt.Sprintf("test-axe-%.6x.js", sha256.Sum256(axeLock)))
+	source, err := os.ReadFile(kept)
+	if errors.Is(err, fs.ErrNotExist) {
+		if err := installAxe(kept); err != nil {
+			return "", err
+		}
+		source, err = os.ReadFile(kept)
+	}
+	return string(source), err
+})
+
+// installAxe has npm install axe-core, and puts its source at a path.
+func installAxe(path string) error {
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		return err
+	}
+	folder, err := os.MkdirTemp(filepath.Dir(path), "axe-")
+	if err != nil {
+		return err
 	}
 	defer func() { _ = os.RemoveAll(folder) }()
 	for name, content := range map[string][]byte{"package.json": axePackage, "package-lock.json": axeLock} {
 		if err := os.WriteFile(filepath.Join(folder, name), content, 0o600); err != nil {
-			return "", err
+			return err
 		}
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Minute)
@@ -287,11 +312,10 @@ var axe = sync.OnceValues(func() (string, error) {
 	command := exec.CommandContext(ctx, "npm", "ci", "--ignore-scripts", "--no-audit", "--no-fund", "--prefer-offline", "--loglevel", "error")
 	command.Dir = folder
 	if output, err := command.CombinedOutput(); err != nil {
-		return "", fmt.Errorf("npm ci: %w\n%s", err, output)
+		return fmt.Errorf("npm ci: %w\n%s", err, output)
 	}
-	source, err := os.ReadFile(filepath.Join(folder, "node_modules", "axe-core", "axe.min.js"))
-	return string(source), err
-})
+	return os.Rename(filepath.Join(folder, "node_modules", "axe-core", "axe.min.js"), path)
+}
 
 // Barriers are what axe-core finds on the page that keeps people from using it: rules, with the elements that break them. The test is
 // skipped where axe-core cannot be had.
@@ -304,8 +328,10 @@ func (b *Tab) Barriers() []string {
 	if err != nil {
 		need.Skip(b.t, fmt.Sprintf("axe-core (%v)", err), "make test, where the npm registry can be reached")
 	}
-	do(b, chromedp.Evaluate[chromedp.Void](source))
-	found := b.Eval(`axe.run().then(r => JSON.stringify(r.violations.map(v => v.id + " (" + v.help + "): " + v.nodes.map(n => n.target.join(" ") + " " + (n.any[0]?.message ?? "")).join("; "))))`)
+	if b.Eval("typeof axe") == "undefined" {
+		do(b, chromedp.Evaluate[chromedp.Void](source))
+	}
+	found := b.Eval(`axe.run({ resultTypes: ["violations"] }).then(r => JSON.stringify(r.violations.map(v => v.id + " (" + v.help + "): " + v.nodes.map(n => n.target.join(" ") + " " + (n.any[0]?.message ?? "")).join("; "))))`)
 	var all []string
 	b.must(json.Unmarshal([]byte(found), &all))
 	return all

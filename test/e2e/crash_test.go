@@ -18,7 +18,7 @@ import (
 func TestNothingAcknowledgedIsLost(t *testing.T) {
 	t.Parallel()
 	const clients = 16
-	kills := sweep.Size(t, "RECKON_CRASH_KILLS", 5, 20)
+	kills := sweep.Size(t, "RECKON_CRASH_KILLS", 3, 20)
 	data := DataFolder(t)
 	config := GenerousPlans(t, data)
 	server := Start(t, data, "--config", config)

@@ -47,7 +47,7 @@ func TestAFirstInstallShowsItself(t *testing.T) {
 	DataFolder(t) // skips where the engine cannot be installed
 	install := func(stderr *os.File) {
 		data := filepath.Join(t.TempDir(), "data")
-		command := exec.Command(binary.Reckon(t), "engine", "install", "--data", data)
+		command := exec.Command(binary.Reckon(t), "engine", "install", "--data", data, "--engines", "none")
 		command.Stderr = stderr
 		if err := command.Run(); err != nil {
 			t.Error(err)

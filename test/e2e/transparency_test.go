@@ -2,9 +2,12 @@ package e2e
 
 import (
 	"bufio"
+	"crypto/sha256"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -20,27 +23,58 @@ import (
 
 const transparencyOrigin = "reckon.example/transparency"
 
-// startWitness runs `reckon witness` for a log until the test ends, and returns its verifier key and its address.
-func startWitness(t *testing.T, folder, logKey string) (key, address string, kill func()) {
+// witness is a running `reckon witness`.
+type witness struct {
+	key, address string // its verifier key, and where it listens
+	kill         func()
+	said         *locked.Buffer // on its standard error
+}
+
+// startWitness runs `reckon witness` for a log with these keys until the test ends.
+func startWitness(t *testing.T, folder string, logKeys ...string) *witness {
 	t.Helper()
-	command := exec.Command(binary.Reckon(t), "witness", "--init", "--folder", folder, "--name", "witness.example/1", "--log", logKey, "--listen", "127.0.0.1:0")
+	arguments := []string{"witness", "--init", "--folder", folder, "--name", "witness.example/1", "--listen", "127.0.0.1:0"}
+	for _, key := range logKeys {
+		arguments = append(arguments, "--log", key)
+	}
+	command := exec.Command(binary.Reckon(t), arguments...)
 	output, err := command.StdoutPipe()
 	if err != nil {
 		t.Fatal(err)
 	}
-	var errs locked.Buffer
-	command.Stderr = &errs
+	w := &witness{said: &locked.Buffer{}, kill: func() { _, _ = command.Process.Kill(), command.Wait() }} // it may have been killed before
+	command.Stderr = w.said
 	if err := command.Start(); err != nil {
 		t.Fatal(err)
 	}
-	kill = func() { _, _ = command.Process.Kill(), command.Wait() } // it may have been killed before
-	t.Cleanup(kill)
+	t.Cleanup(w.kill)
 	line, err := bufio.NewReader(output).ReadString('\n')
 	key, address, ok := strings.Cut(strings.TrimSuffix(line, "\n"), " ")
 	if err != nil || !ok {
-		t.Fatalf("witness: %q %v\n%s", line, err, errs.String())
+		t.Fatalf("witness: %q %v\n%s", line, err, w.said.String())
 	}
-	return key, address, kill
+	w.key, w.address = key, address
+	return w
+}
+
+// setting is how a server is told of the witness.
+func (w *witness) setting() string { return w.key + " " + w.address }
+
+// save writes the newest checkpoint that the witness has cosigned to a file.
+func (w *witness) save(t *testing.T, file string) {
+	t.Helper()
+	response, err := http.Get(fmt.Sprintf("%s/%x/checkpoint", w.address, sha256.Sum256([]byte(transparencyOrigin))))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = response.Body.Close() }()
+	content, err := io.ReadAll(response.Body)
+	if err != nil || response.StatusCode != http.StatusOK {
+		t.Fatalf("%s %v\n%s", response.Status, err, content)
+	}
+	if err := os.WriteFile(file, content, 0o600); err != nil {
+		t.Fatal(err)
+	}
 }
 
 // offline is what reckon verify prints, and whether it verifies; docs/verify.py must print the same.
@@ -89,15 +123,16 @@ func TestTransparency(t *testing.T) {
 		t.Fatalf("%d\n%s", status, server.Output())
 	}
 
-	key, address, kill := startWitness(t, folder, log.Keys[0].Key)
-	server = Start(t, data, append(settings, "--witness", key+" "+address, "--witness-quorum", "1")...)
+	cosigning := startWitness(t, folder, log.Keys[0].Key)
+	key := cosigning.key
+	server = Start(t, data, append(settings, "--witness", cosigning.setting(), "--witness-quorum", "1")...)
 	account.URL = server.URL
 	second := account.evaluate(t, "Integrate[x, x]", "")
 	awaitInclusion(second.RunID)
-	kill()
-	again, _, killOther := startWitness(t, folder, log.Keys[0].Key)
-	if again != key {
-		t.Errorf("the witness has the key %s, and had %s", again, key)
+	cosigning.kill()
+	again := startWitness(t, folder, log.Keys[0].Key)
+	if again.key != key {
+		t.Errorf("the witness has the key %s, and had %s", again.key, key)
 	}
 	for _, run := range []int64{first.RunID, second.RunID} {
 		save(t, account, fmt.Sprintf("/api/receipts/%d", run), file(fmt.Sprintf("receipt-%d.json", run)))
@@ -118,12 +153,11 @@ func TestTransparency(t *testing.T) {
 	if err := account.JSON("GET", fmt.Sprintf("/api/receipts/%d/inclusion", third.RunID), nil, nil); err == nil {
 		t.Error("a proof without a witness, where one is wanted")
 	}
-	killOther()
+	again.kill()
 	if status := server.Interrupt(); status != 0 {
 		t.Fatalf("%d\n%s", status, server.Output())
 	}
-	_, other, _ := startWitness(t, folder, log.Keys[0].Key)
-	server = Start(t, data, append(settings, "--witness", key+" "+other, "--witness-quorum", "1")...)
+	server = Start(t, data, append(settings, "--witness", startWitness(t, folder, log.Keys[0].Key).setting(), "--witness-quorum", "1")...)
 	account.URL = server.URL
 	awaitInclusion(third.RunID)
 
@@ -222,7 +256,7 @@ func TestAForkIsNoOutage(t *testing.T) {
 	if err := account.JSON("GET", "/.well-known/transparency-log.json", nil, &log); err != nil {
 		t.Fatal(err)
 	}
-	key, address, _ := startWitness(t, folder, log.Keys[0].Key)
+	cosigning := startWitness(t, folder, log.Keys[0].Key)
 	size := func() string {
 		var shown string
 		if response, err := account.Do("GET", "/transparency/checkpoint", nil, nil); err == nil {
@@ -250,7 +284,7 @@ func TestAForkIsNoOutage(t *testing.T) {
 	}
 	copyOf(data, copied)
 
-	settings = append(settings, "--witness", key+" "+address)
+	settings = append(settings, "--witness", cosigning.setting())
 	server = Start(t, data, settings...)
 	account.URL = server.URL
 	account.evaluate(t, "2+2", "")
@@ -304,8 +338,122 @@ func TestAForkIsNoOutage(t *testing.T) {
 		t.Errorf("%+v %v", ready, err)
 	}
 	account.evaluate(t, "4+4", "") // goes on
-	if answer, status := server.audit("--witness-key", key); status != 1 || !slices.ContainsFunc(answer.Findings, func(f auditFinding) bool { return f.Kind == "checkpoint.conflict" }) {
+	if answer, status := server.audit("--witness-key", cosigning.key); status != 1 || !slices.ContainsFunc(answer.Findings, func(f auditFinding) bool { return f.Kind == "checkpoint.conflict" }) {
 		t.Errorf("audit: status %d, %+v", status, answer.Findings)
+	}
+}
+
+// TestWitnessedAcrossKeysAndCopies: a witness cosigns checkpoints that commit to the event log while the log's key is rotated, then another key
+// of the witness does, and that one goes on behind a migration, which it warns of. What either of them shows anchors an audit. A copy by way of
+// an export is another log that nothing names: each checkpoint of before is found.
+func TestWitnessedAcrossKeysAndCopies(t *testing.T) {
+	t.Parallel()
+	data, kept := DataFolder(t), t.TempDir()
+	file := func(name string) string { return filepath.Join(kept, name) }
+	settings := []string{"--transparency-origin", transparencyOrigin, "--checkpoint-interval", "1s"}
+	server := Start(t, data, settings...)
+	account := server.NewAccount("witnessed@example.com")
+	next := PublishedEarlier(t, server.Log, filepath.Join(data, "keys"))
+	var log struct{ Keys []struct{ Key string } }
+	wait.Until(t, "both keys of the log are published", func() bool {
+		return account.JSON("GET", "/.well-known/transparency-log.json", nil, &log) == nil && len(log.Keys) == 2
+	})
+	end := func() {
+		t.Helper()
+		if status := server.Interrupt(); status != 0 {
+			t.Fatalf("%d\n%s", status, server.Output())
+		}
+	}
+	start := func(w *witness, more ...string) {
+		t.Helper()
+		server = Start(t, data, slices.Concat(settings, []string{"--witness", w.setting(), "--witness-quorum", "1"}, more)...)
+		account.URL = server.URL
+	}
+	// leaf has a receipt cosigned, and returns the id of the key that sealed it.
+	leaf := func() (kid string) {
+		t.Helper()
+		run := account.evaluate(t, "1+1", "").RunID
+		wait.Until(t, "the receipt is in a cosigned tree", func() bool {
+			return account.JSON("GET", fmt.Sprintf("/api/receipts/%d/inclusion", run), nil, nil) == nil
+		})
+		var receipt struct{ KID string }
+		if err := account.JSON("GET", fmt.Sprintf("/api/receipts/%d", run), nil, &receipt); err != nil {
+			t.Fatal(err)
+		}
+		return receipt.KID
+	}
+	end()
+
+	first := startWitness(t, filepath.Join(kept, "first"), log.Keys[0].Key, log.Keys[1].Key)
+	start(first)
+	before := leaf()
+	server.Command("", "keys", "rotate")
+	wait.Until(t, "the new key seals", func() bool { return leaf() == next })
+	if before == next {
+		t.Error("the key was not rotated")
+	}
+	first.save(t, file("of the first"))
+	end()
+
+	second := startWitness(t, filepath.Join(kept, "second"), log.Keys[0].Key, log.Keys[1].Key)
+	if second.key == first.key {
+		t.Fatal("the witness has the same key")
+	}
+	start(second)
+	leaf()
+	second.save(t, file("of the second"))
+	end()
+	keys := []string{"--checkpoint", file("of the first"), "--checkpoint", file("of the second"), "--witness-key", second.key}
+	whole := server.mustBeClean(append(keys, "--witness-key", first.key)...).Transparency
+	if whole.Kept != 2 || whole.Chained != whole.Leaves || whole.Signed != whole.Leaves || whole.Anchored == 0 || len(whole.Cosigned) != 1 || !whole.Cosigned[0].Verified || whole.Cosigned[0].Size != whole.Leaves {
+		t.Errorf("the audit says %+v", whole)
+	}
+	mustFindEachCheckpoint(t, filepath.Join(data, "eventstore"), file("log.ndjson"), filepath.Join(kept, "imported"), int(whole.Checkpoints))
+
+	copied := filepath.Join(kept, "copied")
+	node := startNode(t, nil, "--data", copied)
+	migrate(t, 0, "--from", filepath.Join(data, "eventstore"), "--to", node)
+	if said := second.said.String(); strings.Contains(said, "another event log") {
+		t.Errorf("before the migration the witness says\n%s", said)
+	}
+	start(second, "--eventstore", node)
+	leaf()
+	second.save(t, file("of the copy"))
+	end()
+	if said := second.said.String(); strings.Count(said, "another event log than before") != 1 {
+		t.Errorf("behind the migration the witness says\n%s", said)
+	}
+	answer, status := (&Server{Data: copied, t: t}).audit(append(keys, "--blobs", filepath.Join(data, "blobs"), "--read-models", "none", "--checkpoint", file("of the copy"))...)
+	now := answer.Transparency
+	if status != 0 || now.Kept != 3 || now.Leaves != whole.Leaves+1 || now.Chained != 1 || now.Anchored == 0 || len(now.Cosigned) != 1 || !now.Cosigned[0].Verified || now.Cosigned[0].Size != now.Leaves {
+		t.Errorf("the audit of the copy ends with %d: %+v", status, answer)
+	}
+}
+
+// mustFindEachCheckpoint: a log that was made anew of an export commits to nothing: the audit finds each of its checkpoints, and nothing else.
+func mustFindEachCheckpoint(t *testing.T, folder, file, imported string, checkpoints int) {
+	t.Helper()
+	for _, arguments := range [][]string{{"export", file, "--data", folder}, {"import", file, "--data", imported}} {
+		if output, err := exec.Command(binary.Reckon(t), append([]string{"node"}, arguments...)...).CombinedOutput(); err != nil {
+			t.Fatalf("%v: %v\n%s", arguments, err, output)
+		}
+	}
+	command := exec.Command(binary.Reckon(t), "audit", "--json", "--data", imported, "--blobs", "none", "--read-models", "none")
+	output, _ := command.Output() // its status is compared
+	var answer auditAnswer
+	if err := json.Unmarshal(output, &answer); err != nil || command.ProcessState.ExitCode() != 1 {
+		t.Fatalf("the audit of the import: %v, %v\n%s", err, command.ProcessState, output)
+	}
+	found := 0
+	for _, f := range answer.Findings {
+		if f.Kind == "checkpoint.chain" {
+			found++
+		} else if f.Severity != "note" {
+			t.Errorf("the audit of the import finds %+v", f)
+		}
+	}
+	if found != checkpoints || checkpoints == 0 {
+		t.Errorf("%d of %d checkpoints are found", found, checkpoints)
 	}
 }
 

@@ -27,6 +27,14 @@ func TestWorkbench(t *testing.T) {
 	}
 	const last = "#cells > .cell:last-child "
 	b.Go(s.URL + "/")
+	b.Has("#shown .verdict.verified summary", "Verified") // before anything is pressed
+	b.Has("#shown .verdict.refuted summary", "Refuted")
+	picture(t, b, "first-page")
+	for _, path := range []string{"/jobs", "/proofs"} {
+		b.Go(s.URL + path)
+		picture(t, b, "visitor-"+strings.TrimPrefix(path, "/"))
+	}
+	b.Go(s.URL + "/")
 	b.Click(".examples button")
 	b.Has(last+".verdict.verified summary", "Verified")
 	b.Click(last + ".verdict summary")
@@ -106,7 +114,6 @@ func TestWorkbench(t *testing.T) {
 	picture(t, b, "run")
 
 	b.Go(s.URL + "/jobs")
-	picture(t, b, "jobs")
 	b.Click("main details:nth-of-type(2) summary")
 	b.Fill("#circuit", ghz)
 	b.Has("#diagram", "15 instructions")
@@ -125,6 +132,10 @@ func TestWorkbench(t *testing.T) {
 		b.Has("main", judged.shows)
 		picture(t, b, "certificate-"+judged.badge)
 	}
+	b.Go(s.URL + "/jobs")
+	b.Has("#rows tbody", "usesSorry")
+	b.Has("#rows tbody", "rejected")
+	picture(t, b, "jobs")
 	b.Go(s.URL + "/proofs")
 	b.Has("main", "usesSorry")
 	for _, path := range []string{"/reference?q=integrate", "/plans", "/account"} {

@@ -21,7 +21,7 @@ import (
 // takes a server out after several failures in a row.
 const (
 	unreadyGrace    = 10 * time.Second
-	readinessPeriod = 100 * time.Millisecond
+	readinessPeriod = 500 * time.Millisecond
 )
 
 // balancer sends requests to the servers whose /readyz answers 200, in turns, and never twice.

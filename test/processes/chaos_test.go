@@ -283,6 +283,7 @@ func TestChaos(t *testing.T) {
 	incidents, clients := sweep.Size(t, "RECKON_CHAOS_INCIDENTS", 5, 24), sweep.Size(t, "RECKON_CHAOS_CLIENTS", 2, 6)
 	c, people := startChaos(t, clients)
 	c.longest = sweep.Size(t, "RECKON_CHAOS_OUTAGE_MS", 1500, 12000) // longer than a lease and than a call to a database
+	pause := thinking(t)
 	var calling sync.WaitGroup
 	var ended atomic.Bool
 	callers := make([]*caller, clients)
@@ -291,7 +292,7 @@ func TestChaos(t *testing.T) {
 		calling.Go(func() {
 			for !ended.Load() && !t.Failed() {
 				callers[i].round(t)
-				wait.Pace(time.Duration(callers[i].random.IntN(200)) * time.Millisecond)
+				wait.Pace(pause + time.Duration(callers[i].random.IntN(200))*time.Millisecond)
 			}
 		})
 	}

@@ -176,7 +176,7 @@ func TestOwnerDiesWhileItEvaluates(t *testing.T) {
 
 // thinking is a client's pause between two requests, which are evaluations: clients need not take all processor time.
 func thinking(t *testing.T) time.Duration {
-	return time.Duration(sweep.Size(t, "RECKON_THINKING_MS", 250, 20)) * time.Millisecond
+	return time.Duration(sweep.Size(t, "RECKON_THINKING_MS", 1000, 20)) * time.Millisecond
 }
 
 // TestRollingRestart: every server is replaced behind a balancer that asks /readyz, and no

@@ -9,7 +9,6 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"log/slog"
 	"net/http"
 	"os"
 	"os/exec"
@@ -19,16 +18,10 @@ import (
 	"sync"
 	"syscall"
 	"testing"
-	"time"
-
-	"github.com/google/uuid"
 
 	"reckon/commands"
-	"reckon/domain"
 	"reckon/domain/keys"
 	"reckon/domain/receipt"
-	"reckon/eventstore"
-	"reckon/internal/keyring"
 	"reckon/test/binary"
 	"reckon/test/e2e"
 	"reckon/test/wait"
@@ -149,16 +142,7 @@ func rotate(t *testing.T, wantStatus int, data string, wantStep commands.KeyStep
 // publishedEarlier puts a key where the servers look, published ten minutes ago: the first half of a rotation.
 func (in *installation) publishedEarlier(t *testing.T) (kid string) {
 	t.Helper()
-	log, err := eventstore.Connect(t.Context(), eventstore.Config{Connection: in.log, Catalogue: domain.Catalogue(), Logger: slog.New(slog.DiscardHandler)})
-	must(t, err)
-	defer log.Close()
-	ring, err := keyring.Open(in.setting("--keys"))
-	must(t, err)
-	public, err := ring.Generate()
-	must(t, err)
-	_, err = commands.PublishKey(t.Context(), log, commands.Intent{ID: uuid.New(), At: time.Now().Add(-keys.MinPublished), Actor: "operator", Build: "test"}, public)
-	must(t, err)
-	return keys.Thumbprint(public)
+	return e2e.PublishedEarlier(t, in.log, in.setting("--keys"))
 }
 
 // TestKeysAreRotatedForEveryServer: the operator's shell knows nothing but one server's data folder. The private half comes to where all servers

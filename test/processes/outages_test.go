@@ -62,7 +62,7 @@ func TestARunnerThatCannotReachTheBucket(t *testing.T) {
 	}
 
 	wayA.Mend()
-	slow := submitTo(t, alice, map[string]any{"expression": `Do[Sum[k, {k, 1000}], {i, 3000}]; StringRepeat["x", 20000]`})
+	slow := submitTo(t, alice, map[string]any{"expression": `Pause[2]; StringRepeat["x", 20000]`})
 	wait.Until(t, "it runs", func() bool {
 		var j jobView
 		must(t, alice.JSON("GET", "/api/jobs/"+slow, nil, &j))

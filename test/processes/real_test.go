@@ -279,6 +279,7 @@ func submitAll(t *testing.T, seed int, clients []*e2e.Account, each int) {
 					t.Error(err)
 					return
 				}
+				wait.Pace(100 * time.Millisecond)
 			}
 		}
 		if i%5 == 0 {

@@ -41,7 +41,7 @@ const (
 // rows, the checkpoints and the indexes of one that was left alone.
 func TestKilledRebuild(t *testing.T) {
 	t.Parallel()
-	kills := sweep.Size(t, "RECKON_TEST_KILLS", 3, 20)
+	kills := sweep.Size(t, "RECKON_TEST_KILLS", 2, 20)
 	folder := t.TempDir()
 	kept := filepath.Join(folder, "blobs")
 	must(t, os.Mkdir(kept, 0o700))

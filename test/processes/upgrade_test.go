@@ -1,7 +1,6 @@
 package processes
 
 import (
-	"encoding/json"
 	"fmt"
 	"io"
 	"net/http"
@@ -21,6 +20,7 @@ import (
 	"reckon/domain/run"
 	"reckon/eventstore/node/eventlog"
 	"reckon/projections/pgtest"
+	"reckon/test/binary"
 	"reckon/test/e2e"
 	"reckon/test/need"
 	"reckon/test/sweep"
@@ -36,8 +36,7 @@ const (
 // names for tables and indexes, and another number.
 func nextBinary(t *testing.T) string {
 	t.Helper()
-	folder := t.TempDir()
-	replaced := map[string]string{}
+	changed := map[string][]byte{}
 	for _, name := range []string{"history.go", "history_query.go"} {
 		source, err := filepath.Abs(filepath.Join("../../projections", name))
 		must(t, err)
@@ -47,17 +46,9 @@ func nextBinary(t *testing.T) string {
 		if next == string(content) {
 			t.Fatalf("%s: history is not version 3 any more: say in this test what the next version is", name)
 		}
-		replaced[source] = filepath.Join(folder, name)
-		must(t, os.WriteFile(replaced[source], []byte(next), 0o600))
+		changed[source] = []byte(next)
 	}
-	overlay, err := json.Marshal(map[string]any{"Replace": replaced})
-	must(t, err)
-	must(t, os.WriteFile(filepath.Join(folder, "overlay.json"), overlay, 0o600))
-	binary := filepath.Join(folder, "reckon")
-	if output, err := exec.Command("go", "build", "-ldflags=-s -w", "-overlay", filepath.Join(folder, "overlay.json"), "-o", binary, "reckon/cmd/reckon").CombinedOutput(); err != nil {
-		t.Fatalf("build: %v\n%s", err, output)
-	}
-	return binary
+	return binary.Changed(t, "next", changed)
 }
 
 // TestUpgradeUnderLoad: a new version of a read model is built beside the old one, and servers of the new release take over behind a balancer that

@@ -74,11 +74,12 @@ orders of first degree in one symbol; statements of membership are supported or 
 | any | 53 bits hold every decimal as it is written (1.5, not 0.1), and the answer is exactly right |
 | identities | also where the identity is exact for the numbers as they print |
 | identities, antiderivatives, differential equations | also where it is exactly right in both readings of a decimal: the number that is written, and the double next to it |
+| numbers, limits | also where 53 bits hold the decimals of the question, and those of the answer are the exact ones to four units of the 53rd bit |
 | solutions of polynomial equations, eigenvalues | also where the decimals are the exact ones rounded to 53 bits or, with more digits than these hold, to the digits they show; the residual says so |
 
 The checker allows for the loss of arithmetic with 53 bits, and exact arithmetic proves nothing where machines lose most of a value (10.^16 + 1 - 10.^16).
 
-**Not checked**: symbols that a session has given a value. **Inconclusive**: an answer or a question with a function that the checker does not know (Hold, and for all rules but program_value Module, Part, Which, Apply). **Refuted**: a text as the answer, where the question
+**Not checked**: symbols that a session has given a value. **Inconclusive**: an answer or a question with a function that the checker does not know (Hold; With, Part, Apply and the like where program_value leaves them open). **Refuted**: a text as the answer, where the question
 holds no text and is no program.
 
 # The rules

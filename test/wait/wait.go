@@ -13,12 +13,12 @@ import (
 const Longest = 10 * time.Minute
 
 const (
-	margin = 10 * time.Second      // before the test run's deadline, so that the failure names the condition
-	finest = time.Millisecond      // pause between the first looks
-	widest = 50 * time.Millisecond // pause between later looks, which may be requests
+	margin = 10 * time.Second       // before the test run's deadline, so that the failure names the condition
+	finest = time.Millisecond       // pause between the first looks
+	widest = 100 * time.Millisecond // pause between later looks, which may be requests
 )
 
-// Until returns once holds does, and fails the test if that does not come about. It looks again after 1 ms, then after pauses that grow to 50 ms.
+// Until returns once holds does, and fails the test if that does not come about. It looks again after 1 ms, then after pauses that grow to 100 ms.
 func Until(t testing.TB, what string, holds func() bool) {
 	t.Helper()
 	latest := time.Now().Add(Longest)

@@ -440,6 +440,9 @@ func (s *Signing) Sign(l *Log) {
 		panic(err)
 	}
 	l.Add(transparency.Stream, "", signed...)
+	if s.chain == nil { // as older releases signed
+		l.Events[len(l.Events)-1].Metadata.Version = 1
+	}
 	l.Add(transparency.Stream, "", transparency.Cosigned{Size: tree.Size, Root: tree.Root().String(), Cosignatures: []string{Cosign(body, l.Now)}})
 	s.Take(l.Events[before:])
 }

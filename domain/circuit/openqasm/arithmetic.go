@@ -19,11 +19,14 @@ func (e *elaborator) binaryValue(at int, op string, x, y value) value {
 	case "<<", ">>":
 		return e.shift(at, op, x, y)
 	}
+	if x.kind == kindDuration || y.kind == kindDuration {
+		return durationArithmetic(at, op, x, y)
+	}
 	if e.version == 2 || x.kind == kindFloat || y.kind == kindFloat {
 		return realArithmetic(at, op, x, y)
 	}
 	if x.kind == kindAngle || y.kind == kindAngle {
-		return angleArithmetic(at, op, x, y)
+		return e.angleArithmetic(at, op, x, y)
 	}
 	if x.kind == kindBit || y.kind == kindBit {
 		fail(CodeType, at, "%s does not take bits; write uint[n](…) first", op)
@@ -150,8 +153,11 @@ func realArithmetic(at int, op string, x, y value) value {
 	a, okA := x.asReal()
 	b, okB := y.asReal()
 	if !okA || !okB {
+		if sum, ok := linearArithmetic(op, x, y); ok {
+			return sum
+		}
 		if x.running() || y.running() {
-			fail(CodeUnsupported, at, "%s on real numbers cannot depend on a measurement", op)
+			fail(CodeUnsupported, at, "%s on these values cannot depend on a measurement; sums of measured integers times known numbers can", op)
 		}
 		fail(CodeType, at, "%s does not take %s and %s", op, x.describe(), y.describe())
 	}
@@ -171,12 +177,22 @@ func realArithmetic(at int, op string, x, y value) value {
 }
 
 // angleArithmetic works on the patterns, as the specification's section "Angles" says.
-func angleArithmetic(at int, op string, x, y value) value {
+func (e *elaborator) angleArithmetic(at int, op string, x, y value) value {
 	wrong := func() {
 		fail(CodeType, at, "%s does not take %s and %s", op, x.describe(), y.describe())
 	}
 	if x.running() || y.running() {
-		fail(CodeUnsupported, at, "%s on angles cannot depend on a measurement", op)
+		if op == "*" && x.isInteger() {
+			x, y = y, x
+		}
+		switch {
+		case op == "*" && y.isInteger():
+		case op != "+" && op != "-" || x.kind != y.kind:
+			wrong()
+		case x.effective() != y.effective():
+			fail(CodeType, at, "angles of %d and %d bits need a cast to one width", x.effective(), y.effective())
+		}
+		return e.runningArithmetic(at, op, x, y, kindAngle, x.width)
 	}
 	out := x
 	var pattern uint64
@@ -279,9 +295,6 @@ func (e *elaborator) shift(at int, op string, x, y value) value {
 func (e *elaborator) runningShift(at int, op string, x, y value) value {
 	if y.kind == kindInt {
 		fail(CodeType, at, "the distance of %s depends on a measurement and could be negative; write uint[n](…)", op)
-	}
-	if x.kind == kindAngle {
-		fail(CodeUnsupported, at, "%s on angles cannot depend on a measurement", op)
 	}
 	x.literal = false // an int: what is shifted out of it is lost
 	for i, bit := range y.pattern(y.effective()) {

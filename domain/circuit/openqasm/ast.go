@@ -63,6 +63,8 @@ type (
 		at
 		parts []expression
 	}
+	// timing is durationof({ … }).
+	timing struct{ at }
 	// measurement is "measure q" as a value.
 	measurement struct {
 		at
@@ -70,11 +72,15 @@ type (
 	}
 )
 
-// typeName is a type as written: "uint[8]".
+// typeName is a type as written: "uint[8]", or "array[uint[8], 2, 3]" with the type of its elements.
 type typeName struct {
 	at
-	word  string
-	width expression // nil: none written
+	word     string
+	width    expression   // nil: none written
+	element  *typeName    // of an array
+	sizes    []expression // of an array: one for each dimension
+	rank     expression   // of an array parameter: "#dim = rank" instead of sizes
+	readonly bool         // of an array parameter
 }
 
 // statement is a node of a program.
@@ -88,6 +94,7 @@ type (
 		name     string
 		initial  expression // nil: none
 		constant bool
+		input    bool // the value comes with the program
 		old      bool // qreg or creg
 	}
 	alias struct {
@@ -108,7 +115,16 @@ type (
 		name      string
 		arguments []expression
 		operands  []expression
-		gate      *gate // found when the definition that contains the call was read; nil outside definitions
+		length    expression // the duration that is asked for; nil: none
+		gate      *gate      // found when the definition that contains the call was read; nil outside definitions
+	}
+	// subroutine is "def name(parameters) -> returns { body }".
+	subroutine struct {
+		at
+		name       string
+		parameters []parameter
+		returns    *typeName // nil: nothing
+		body       []statement
 	}
 	gateDefinition struct {
 		at
@@ -122,6 +138,7 @@ type (
 	directive struct {
 		at
 		word     string
+		length   expression // of a delay
 		operands []expression
 	}
 	choice struct {
@@ -147,20 +164,28 @@ type (
 		cases     []selectionCase
 		otherwise []statement // default
 	}
-	// jump is break, continue or end.
+	// jump is break, continue, return or end.
 	jump struct {
 		at
-		word string
+		word  string
+		value expression // of return; nil: none
 	}
 	block struct {
 		at
-		body []statement
+		length expression // of a box; nil: none
+		body   []statement
 	}
 )
 
 type selectionCase struct {
 	labels []expression
 	body   []statement
+}
+
+type parameter struct {
+	at
+	of   typeName
+	name string
 }
 
 // modifier is ctrl, negctrl, inv or pow with its argument, nil when none is written.

@@ -8,7 +8,11 @@ const (
 	stoppedBreak
 	stoppedContinue
 	stoppedEnd
+	stoppedReturn
 )
+
+// leaves reports whether the block around a loop ends with it.
+func (s stop) leaves() bool { return s == stoppedEnd || s == stoppedReturn }
 
 // choice is an if statement. A condition known now selects a branch; otherwise both are emitted.
 func (e *elaborator) choice(c *choice) {
@@ -46,19 +50,33 @@ func (e *elaborator) runningBlock(run func()) []Operation {
 // may or may not run.
 func (e *elaborator) prepareRunning(at int, list []statement) {
 	for _, word := range assignedNames(list, nil) {
-		if s := e.lookup(word); s != nil && s.kind == symbolVariable {
+		s := e.lookup(word)
+		switch {
+		case s == nil:
+		case s.kind == symbolVariable:
 			e.keep(at, s)
+		case s.kind == symbolArray:
+			for _, element := range s.array.elements {
+				e.keep(at, element)
+			}
 		}
 	}
 }
 
-// assignedNames lists the names that statements assign.
+// assignedNames lists the names that statements assign, wholly or in part.
 func assignedNames(list []statement, names []string) []string {
 	for _, s := range list {
 		switch s := s.(type) {
 		case *assignment:
-			if id, ok := s.target.(*name); ok {
+			if s.target == nil {
+				continue
+			}
+			if id, ok := rootOf(s.target).(*name); ok {
 				names = append(names, id.text)
+			}
+		case *jump:
+			if s.value != nil {
+				names = append(names, resultName)
 			}
 		default:
 			for _, inner := range innerBlocks(s) {
@@ -90,7 +108,7 @@ func innerBlocks(s statement) [][]statement {
 	return nil
 }
 
-// hasJump reports whether statements contain a jump of that word for the loop around them; "end" leaves any loop.
+// hasJump reports whether statements contain a jump of that word for the loop around them; "end" and "return" leave any loop.
 func hasJump(list []statement, word string) bool {
 	for _, s := range list {
 		if j, ok := s.(*jump); ok && j.word == word {
@@ -98,7 +116,7 @@ func hasJump(list []statement, word string) bool {
 		}
 		switch s.(type) {
 		case *forLoop, *whileLoop:
-			if word != "end" {
+			if word != "end" && word != resultName {
 				continue
 			}
 		}
@@ -111,8 +129,12 @@ func hasJump(list []statement, word string) bool {
 	return false
 }
 
-// jump is break, continue or end. One that is certain stops the block; one that a measurement decides sets a slot.
+// jump is break, continue, return or end. One that is certain stops the block; one that a measurement decides sets a slot.
 func (e *elaborator) jump(j *jump) {
+	if j.word == resultName {
+		e.returns(j)
+		return
+	}
 	if j.word == "end" {
 		e.stopped = stoppedEnd
 		if e.depth > 0 {

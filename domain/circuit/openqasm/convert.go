@@ -13,7 +13,7 @@ func (e *elaborator) convert(at int, v value, kind valueKind, width int, explici
 	}
 	switch kind {
 	case kindBool:
-		if v.isRegister() && !explicit || v.kind == kindFloat && !explicit {
+		if v.isRegister() && !explicit || v.kind == kindFloat && !explicit || v.kind == kindDuration {
 			break
 		}
 		return bitValue(e.truthOf(at, v))
@@ -25,7 +25,15 @@ func (e *elaborator) convert(at int, v value, kind valueKind, width int, explici
 		if out, ok := e.toInteger(at, v, kind, width, explicit); ok {
 			return out
 		}
+	case kindDuration:
+		if v.kind == kindDuration {
+			return v
+		}
 	case kindFloat:
+		if sum, ok := linear(v); ok && v.running() && v.kind != kindAngle && width != 32 {
+			sum.width = width
+			return sum
+		}
 		if x, ok := v.asReal(); ok && v.kind != kindAngle {
 			if width == 32 {
 				x = float64(float32(x))
@@ -56,7 +64,7 @@ func (e *elaborator) toBits(at int, v value, width int, explicit bool) (value, b
 			return value{kind: kindBit, bits: []Ref{e.truthOf(at, v)}}, true
 		case v.isRegister() && v.width == 1:
 			return value{kind: kindBit, bits: v.bits}, true
-		case explicit && v.kind != kindFloat:
+		case explicit && v.kind != kindFloat && v.kind != kindDuration:
 			return value{kind: kindBit, bits: []Ref{e.truthOf(at, v)}}, true
 		}
 		return value{}, false
@@ -65,7 +73,7 @@ func (e *elaborator) toBits(at int, v value, width int, explicit bool) (value, b
 	switch {
 	case v.isRegister() && v.width == width:
 	case v.isTruth() && width == 1:
-	case v.kind == kindFloat || v.isRegister() || v.kind == kindAngle && v.effective() != width:
+	case v.kind == kindFloat || v.kind == kindDuration || v.isRegister() || v.kind == kindAngle && v.effective() != width:
 		return out, false
 	case v.isWide():
 		if v.width > width {
@@ -83,7 +91,7 @@ func (e *elaborator) toBits(at int, v value, width int, explicit bool) (value, b
 
 func (e *elaborator) toInteger(at int, v value, kind valueKind, width int, explicit bool) (value, bool) {
 	out := value{kind: kind, width: width}
-	real := v.kind == kindFloat
+	real := v.kind == kindFloat && len(v.terms) == 0
 	switch {
 	case real && explicit:
 		if math.IsNaN(v.real) || math.Abs(v.real) >= 1<<63 {
@@ -96,7 +104,7 @@ func (e *elaborator) toInteger(at int, v value, kind valueKind, width int, expli
 		}
 		out.bits = v.pattern(out.effective())
 		return out.folded(), true
-	case v.isRegister() || v.kind == kindFloat || v.kind == kindAngle:
+	case v.isRegister() || v.kind == kindFloat || v.kind == kindAngle || v.kind == kindDuration:
 		return out, false
 	}
 	if v.bits == nil {
@@ -128,10 +136,14 @@ func wrapped(number int64, kind valueKind, width int) int64 {
 
 func toAngle(v value, width int, explicit bool) (value, bool) {
 	switch {
-	case v.kind == kindFloat && !math.IsInf(v.real, 0) && !math.IsNaN(v.real):
+	case v.kind == kindFloat && len(v.terms) == 0 && !math.IsInf(v.real, 0) && !math.IsNaN(v.real):
 		return angleOf(v.real, width), true
 	case v.literal:
 		return angleOf(float64(v.number), width), true
+	case v.kind == kindAngle && v.running():
+		return runningAngle(v, width), true
+	case explicit && v.isRegister() && v.width == effectiveWidth(kindAngle, width):
+		return value{kind: kindAngle, width: width, bits: v.bits}.folded(), true
 	case v.kind == kindAngle:
 		from, to := v.effective(), effectiveWidth(kindAngle, width)
 		pattern := uint64(v.number)
@@ -141,8 +153,6 @@ func toAngle(v value, width int, explicit bool) (value, bool) {
 			pattern >>= from - to
 		}
 		return value{kind: kindAngle, width: width, number: int64(pattern)}, true
-	case explicit && v.isRegister() && !v.running() && v.width == effectiveWidth(kindAngle, width):
-		return value{kind: kindAngle, width: width, number: int64(patternOf(v.bits))}, true
 	}
 	return value{}, false
 }

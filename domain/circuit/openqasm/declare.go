@@ -5,12 +5,21 @@ func (e *elaborator) declaration(d *declaration) {
 		e.declareQubits(d)
 		return
 	}
+	if d.of.word == "array" {
+		e.declareArray(d)
+		return
+	}
 	kind, width := e.typeOf(d.of)
-	if kind == kindBit && !d.constant {
+	if kind == kindBit && !d.constant && !d.input {
 		e.declareBits(d, width)
 		return
 	}
-	s := &symbol{kind: symbolVariable, constant: d.constant, value: value{kind: kind, width: width}}
+	s := &symbol{kind: symbolVariable, constant: d.constant || d.input && kind == kindBit, value: value{kind: kind, width: width}, defined: kind == kindDuration}
+	if d.input {
+		e.declare(d.position(), d.name, s)
+		e.setVariable(d.position(), s, e.inputValue(d.position(), d.name, e.givenInput(d), kind, width))
+		return
+	}
 	if d.initial != nil {
 		v := e.assigned(d.initial)
 		if d.constant && v.running() {
@@ -26,7 +35,13 @@ func (e *elaborator) declaration(d *declaration) {
 
 // typeOf is a written type; the width of a register is a constant.
 func (e *elaborator) typeOf(t typeName) (kind valueKind, width int) {
-	kind = map[string]valueKind{"bit": kindBit, "bool": kindBool, "int": kindInt, "uint": kindUint, "float": kindFloat, "angle": kindAngle}[t.word]
+	kinds := map[string]valueKind{
+		"bit": kindBit, "bool": kindBool, "int": kindInt, "uint": kindUint, "float": kindFloat, "angle": kindAngle, "duration": kindDuration,
+	}
+	kind, ok := kinds[t.word]
+	if !ok {
+		fail(CodeType, t.position(), "%s is no type of a single value", t.word)
+	}
 	if t.width == nil {
 		return kind, 0
 	}
@@ -103,7 +118,7 @@ func (e *elaborator) declareBits(d *declaration, width int) {
 	}
 	if m, ok := d.initial.(*measurement); ok {
 		e.declare(d.position(), d.name, s)
-		e.measure(m, s.bits, s.scalar)
+		e.measure(m, s.bits)
 		return
 	}
 	v := e.convert(d.initial.position(), e.evaluate(d.initial), kindBit, width, false)
@@ -136,9 +151,7 @@ func (e *elaborator) assigned(x expression) value {
 	if !ok {
 		return e.evaluate(x)
 	}
-	qubits, scalar := e.qubitOperand(m.operand)
-	slots := e.newSlots(m.position(), len(qubits))
-	e.measure(m, slots, scalar)
+	slots, scalar := e.outcomes(m)
 	v := value{kind: kindBit, width: len(slots), bits: make([]Ref, len(slots))}
 	if scalar {
 		v.width = 0
@@ -149,7 +162,24 @@ func (e *elaborator) assigned(x expression) value {
 	return v
 }
 
-func (e *elaborator) measure(m *measurement, slots []int, scalar bool) {
+// outcomes measures into new slots.
+func (e *elaborator) outcomes(m *measurement) (slots []int, scalar bool) {
+	if len(e.runningItems(m.operand)) > 0 { // which selects one qubit
+		slots, scalar = []int{e.flag(m.position())}, true
+	} else {
+		var qubits []int
+		qubits, scalar = e.qubitOperand(m.operand)
+		slots = e.newSlots(m.position(), len(qubits))
+	}
+	e.measure(m, slots)
+	return slots, scalar
+}
+
+func (e *elaborator) measure(m *measurement, slots []int) {
+	e.onOperands(m.position(), []expression{m.operand}, func() { e.measureInto(m, slots) })
+}
+
+func (e *elaborator) measureInto(m *measurement, slots []int) {
 	qubits, _ := e.qubitOperand(m.operand)
 	if len(qubits) != len(slots) {
 		fail(CodeTargets, m.position(), "%d qubit%s cannot be measured into %d bit%s", len(qubits), plural(len(qubits)), len(slots), plural(len(slots)))
@@ -170,31 +200,126 @@ func plural(n int) string {
 func (e *elaborator) assignment(a *assignment) {
 	m, measures := a.value.(*measurement)
 	if a.target == nil {
-		qubits, _ := e.qubitOperand(m.operand)
-		e.measure(m, e.newSlots(a.position(), len(qubits)), false)
+		e.outcomes(m)
 		return
 	}
-	if id, ok := a.target.(*name); ok {
-		if s := e.lookup(id.text); s != nil && s.kind == symbolVariable {
-			e.assignVariable(a, s, id.text)
-			return
-		}
+	if measures && a.op != "=" {
+		fail(CodeMalformed, a.value.position(), "a measurement is assigned with =")
 	}
-	slots, scalar := e.bitOperand(a.target)
-	if measures {
-		if a.op != "=" {
-			fail(CodeMalformed, a.value.position(), "a measurement is assigned with =")
-		}
-		e.measure(m, slots, scalar)
+	if items := e.runningItems(a.target); len(items) > 0 {
+		e.assignChosen(a, items)
 		return
 	}
-	v := e.compound(a)
-	width := len(slots)
-	if scalar {
+	to := e.target(a.target)
+	switch {
+	case to.array != nil:
+		e.assignArray(a, to.array)
+	case measures && to.slots != nil:
+		e.measure(m, to.slots)
+	default:
+		e.put(a, to, e.compound(a))
+	}
+}
+
+// target is what an assignment changes: slots of bits, a variable or some of its bits, or an array.
+type target struct {
+	slots    []int
+	variable *symbol
+	places   []int // bits of the variable; nil: all
+	array    *array
+	scalar   bool // one bit
+	word     string
+}
+
+func (e *elaborator) target(x expression) target {
+	if a, word, ok := e.tryArray(x); ok {
+		if a.readonly {
+			fail(CodeMalformed, x.position(), "%s is readonly here", clip(word))
+		}
+		if len(a.sizes) == 0 {
+			return target{variable: a.elements[0], word: word}
+		}
+		return target{array: a}
+	}
+	switch y := x.(type) {
+	case *name:
+		if s := e.lookup(y.text); s != nil && s.kind == symbolVariable {
+			if s.constant {
+				fail(CodeMalformed, x.position(), "%s is const and cannot be assigned", clip(y.text))
+			}
+			return target{variable: s, word: y.text}
+		}
+	case *indexed:
+		base, isName := y.base.(*name)
+		if _, _, inArray := e.tryArray(y.base); inArray || isName && e.isVariable(base.text) {
+			to := e.target(y.base)
+			if k := to.variable.value.kind; k != kindInt && k != kindUint && k != kindAngle {
+				fail(CodeType, x.position(), "a value of type %s has no elements", to.variable.value.describe())
+			}
+			to.places, to.scalar = e.places(y, to.variable.value.effective())
+			return to
+		}
+	}
+	slots, scalar := e.bitOperand(x)
+	return target{slots: slots, scalar: scalar}
+}
+
+func (e *elaborator) isVariable(word string) bool {
+	s := e.lookup(word)
+	return s != nil && s.kind == symbolVariable
+}
+
+// put assigns a value to bits or to a variable.
+func (e *elaborator) put(a *assignment, to target, v value) {
+	width := max(len(to.slots), len(to.places))
+	if to.scalar {
 		width = 0
 	}
-	v = e.convert(a.value.position(), v, kindBit, width, false)
-	e.store(a.position(), slots, v.pattern(len(slots)))
+	switch {
+	case to.variable == nil:
+		v = e.convert(a.value.position(), v, kindBit, width, false)
+		e.store(a.position(), to.slots, v.pattern(len(to.slots)))
+	case to.places == nil:
+		e.setVariable(a.position(), to.variable, e.convert(a.value.position(), v, to.variable.value.kind, to.variable.value.width, false))
+	default:
+		list := e.convert(a.value.position(), v, kindBit, width, false).pattern(len(to.places))
+		whole := e.read(a.position(), to.word, to.variable)
+		bits := whole.pattern(whole.effective())
+		for i, place := range to.places {
+			bits[place] = list[i]
+		}
+		whole.bits = bits
+		e.setVariable(a.position(), to.variable, whole.folded())
+	}
+}
+
+// assignChosen assigns to what measured indexes choose.
+func (e *elaborator) assignChosen(a *assignment, items []runningItem) {
+	at := a.position()
+	v := e.compound(a)
+	v.bits = append([]Ref(nil), v.bits...)
+	for i, b := range v.bits {
+		v.bits[i] = e.snapshot(at, b)
+	}
+	e.cases(items, constant(true), func(chosen Ref) {
+		to := e.target(a.target)
+		if to.array != nil {
+			fail(CodeUnsupported, at, "a part of an array that a measurement chooses cannot be assigned; assign its elements")
+		}
+		if to.variable != nil {
+			e.keep(at, to.variable)
+		}
+		e.where(at, chosen, func() { e.put(a, to, v) })
+	})
+}
+
+func (e *elaborator) assignArray(a *assignment, to *array) {
+	if a.op != "=" {
+		fail(CodeType, a.position(), "%s does not take arrays", a.op)
+	}
+	for i, v := range e.arrayValues(a.value, to) {
+		e.setVariable(a.position(), to.elements[i], v)
+	}
 }
 
 // compound is the value of "x op= y", or of y for "x = y".
@@ -205,19 +330,11 @@ func (e *elaborator) compound(a *assignment) value {
 	return e.binaryValue(a.position(), a.op[:len(a.op)-1], e.evaluate(a.target), e.assigned(a.value))
 }
 
-func (e *elaborator) assignVariable(a *assignment, s *symbol, word string) {
-	if s.constant {
-		fail(CodeMalformed, a.position(), "%s is const and cannot be assigned", clip(word))
-	}
-	if e.inGate {
-		fail(CodeMalformed, a.position(), "a gate cannot assign variables")
-	}
-	v := e.convert(a.value.position(), e.compound(a), s.value.kind, s.value.width, false)
-	e.setVariable(a.position(), s, v)
-}
-
 // setVariable gives a variable a value. One that depends on a measurement is kept in slots, for good.
 func (e *elaborator) setVariable(at int, s *symbol, v value) {
+	if s.slots == nil && e.depth > s.depth {
+		fail(CodeUnsupported, at, "a subroutine changes an array where a measurement decides whether it is called; return the value and assign it there")
+	}
 	if s.slots == nil && !v.running() {
 		s.value, s.defined = v, true
 		return
@@ -232,8 +349,8 @@ func (e *elaborator) reserve(at int, s *symbol) {
 	if s.slots != nil {
 		return
 	}
-	if s.value.kind == kindFloat || s.value.kind == kindAngle {
-		fail(CodeUnsupported, at, "a variable of type %s cannot depend on a measurement; use bool, int or uint", s.value.describe())
+	if s.value.kind == kindFloat || s.value.kind == kindDuration {
+		fail(CodeUnsupported, at, "a variable of type %s cannot depend on a measurement; use bool, int, uint or angle", s.value.describe())
 	}
 	s.slots = e.newSlots(at, s.value.effective())
 }

@@ -9,9 +9,9 @@
 //   - The result is a function of the text alone: the same operations and the same bits of every angle on every machine.
 //
 // The way of a program: lex.go makes tokens; parse*.go the syntax tree of ast.go; elaborate.go walks it with the values
-// of every name known at that point (scope.go, evaluate.go, arithmetic.go), unrolls loops (control.go, loop.go), expands
-// gate definitions (gates.go, library.go) and applies modifiers (primitive.go, power.go). Values that depend on measurements become formulas over classical bits
-// (formula.go, running.go). The result is a [Program].
+// of every name known at that point (scope.go, evaluate.go, arithmetic.go, array.go), unrolls loops (control.go, loop.go), expands
+// gate definitions (gates.go, library.go) and subroutines (routine.go) and applies modifiers (primitive.go, power.go). Values that depend on measurements
+// become formulas over classical bits (formula.go, running.go); indexes and angles made of them become cases (select.go, linear.go). The result is a [Program].
 //
 // The language is that of the specification (openqasm.com, version 3.1, and arXiv:1707.03429 for version 2);
 // docs/openqasm.md lists what is left out.

@@ -2,8 +2,10 @@ package openqasm
 
 import (
 	"cmp"
+	"fmt"
 	"maps"
 	"slices"
+	"strings"
 )
 
 // elaborator walks the tree in the order the program runs and emits operations. Every loop over known values is
@@ -14,6 +16,8 @@ type elaborator struct {
 	limits   Limits
 	scopes   []scope
 	body     []Operation // of the block that is being emitted
+	warnings []string
+	unset    []int // where variables are read that have no value
 	hardware map[string]int
 	library  map[string]*gate
 
@@ -34,19 +38,24 @@ type elaborator struct {
 	measured   bool
 	matrix     bool // operations are collected for their matrix: two-qubit gates are expanded
 
-	loops   []*loop
-	stopped stop  // the rest of the block is never reached
-	raised  []int // slots of jumps that may have been taken
-	endFlag int   // slot that "end" sets where a measurement decides; 0: none
+	frame          *frame // of the subroutine that is being elaborated; nil: none
+	given          Inputs
+	declaredInputs map[string]bool
+	calls          int                  // subroutines that are being elaborated
+	assumed        map[expression]int64 // indexes of the case that is being elaborated
+	loops          []*loop
+	stopped        stop  // the rest of the block is never reached
+	raised         []int // slots of jumps that may have been taken
+	endFlag        int   // slot that "end" sets where a measurement decides; 0: none
 }
 
 // hiddenBase keeps hidden slots apart from declared bits until the number of those is known.
 const hiddenBase = 1 << 20
 
-func elaborate(p *parser, statements []statement, limits Limits) Program {
+func elaborate(p *parser, statements []statement, inputs Inputs, limits Limits) Program {
 	source := p.lexer.text
 	e := &elaborator{
-		source: source, version: p.version, limits: limits, scopes: []scope{{}},
+		source: source, version: p.version, limits: limits, scopes: []scope{{}}, given: inputs, declaredInputs: map[string]bool{},
 		slots: hiddenBase, temporary: map[int]bool{}, library: loadLibrary(), hardware: numberHardware(p.hardware, limits),
 	}
 	if hasJump(statements, "end") {
@@ -57,16 +66,52 @@ func elaborate(p *parser, statements []statement, limits Limits) Program {
 	if e.qubits == 0 {
 		fail(CodeMissing, len(source), "the program declares no qubits")
 	}
-	if e.measured && e.declared == 0 {
-		fail(CodeUnsupported, 0, "the program measures but declares no bit that would keep an outcome: write bit[n] c; c = measure q;")
-	}
-	e.body = withoutDead(e.body)
+	e.checkInputs()
 	hidden := map[int]int{}
+	if e.measured && e.declared == 0 {
+		e.showVariables(hidden)
+	}
+	e.body = withoutDead(e.body, hidden)
 	e.finish(e.body, hidden)
 	return Program{
-		Warnings: p.warnings(), Version: e.version, Qubits: e.qubits, Slots: e.declared + len(hidden),
+		Warnings: append(p.warnings(), e.warnings...), Version: e.version, Qubits: e.qubits, Slots: e.declared + len(hidden),
 		Registers: e.registers, Phase: e.phase, Body: e.body, source: source,
 	}
+}
+
+// showVariables makes registers of the variables that measurements decide, in a program without bits: nothing else shows an outcome.
+func (e *elaborator) showVariables(numbers map[int]int) {
+	global := e.scopes[0]
+	words := slices.SortedFunc(maps.Keys(global), func(a, b string) int { return cmp.Compare(global[a].at, global[b].at) })
+	for _, word := range words {
+		s := global[word]
+		if s.kind != symbolVariable || s.slots == nil {
+			continue
+		}
+		if len(numbers)+len(s.slots) > maxBits {
+			fail(CodeUnsupported, s.at, "a program without bits shows its variables, of at most %d bits together", maxBits)
+		}
+		e.registers = append(e.registers, Register{Name: word, First: len(numbers), Size: len(s.slots)})
+		for _, slot := range s.slots {
+			numbers[slot] = len(numbers)
+		}
+	}
+	if len(e.registers) == 0 {
+		fail(CodeUnsupported, 0, "the program measures but declares no bit that would keep an outcome: write bit[n] c; c = measure q;")
+	}
+}
+
+// maxWarnings bounds the variables that are named in warnings.
+const maxWarnings = 20
+
+// warnUnset says once for each place that a variable is read there before it has a value.
+func (e *elaborator) warnUnset(at int, word string) {
+	if slices.Contains(e.unset, at) || len(e.unset) == maxWarnings {
+		return
+	}
+	e.unset = append(e.unset, at)
+	line := 1 + strings.Count(e.source[:at], "\n")
+	e.warnings = append(e.warnings, fmt.Sprintf("%s is read in line %d before it has a value; it is 0 there", clip(word), line))
 }
 
 // finish numbers the hidden slots that are used, after the declared ones, and gives barriers without operands all qubits.
@@ -95,15 +140,18 @@ func (e *elaborator) finish(body []Operation, numbers map[int]int) {
 }
 
 // withoutDead leaves out assignments to hidden slots that nothing reads, and branches that do nothing.
-func withoutDead(body []Operation) []Operation {
+func withoutDead(body []Operation, shown map[int]int) []Operation {
 	for dropped := true; dropped; {
-		body, dropped = dropDead(body)
+		body, dropped = dropDead(body, shown)
 	}
 	return body
 }
 
-func dropDead(body []Operation) (kept []Operation, dropped bool) {
-	live := map[int]bool{}
+func dropDead(body []Operation, shown map[int]int) (kept []Operation, dropped bool) {
+	live := make(map[int]bool, len(shown))
+	for s := range shown {
+		live[s] = true
+	}
 	for before := -1; len(live) != before; {
 		before = len(live)
 		markLive(body, live)
@@ -234,6 +282,8 @@ func (e *elaborator) statement(s statement) {
 		e.gateCall(s)
 	case *gateDefinition:
 		e.define(s)
+	case *subroutine:
+		e.defineRoutine(s)
 	case *directive:
 		e.directive(s)
 	case *choice:
@@ -247,12 +297,28 @@ func (e *elaborator) statement(s statement) {
 	case *jump:
 		e.jump(s)
 	case *block:
+		e.checkDuration(s.length)
 		e.inScope(func() { e.block(s.body) })
 	}
 }
 
 // directive emits barriers and resets. A delay changes nothing but keeps its qubits in step, as a barrier does.
 func (e *elaborator) directive(d *directive) {
+	e.checkDuration(d.length)
+	e.onOperands(d.position(), d.operands, func() { e.direct(d) })
+}
+
+// checkDuration checks the type of a length that is ignored.
+func (e *elaborator) checkDuration(x expression) {
+	if x == nil {
+		return
+	}
+	if v := e.evaluate(x); v.kind != kindDuration {
+		fail(CodeType, x.position(), "expected a duration such as 100ns, not a value of type %s", v.describe())
+	}
+}
+
+func (e *elaborator) direct(d *directive) {
 	var targets []int
 	for _, o := range d.operands {
 		qubits, _ := e.qubitOperand(o)

@@ -28,6 +28,12 @@ func (e *elaborator) evaluate(x expression) value {
 		return e.convert(x.position(), e.evaluate(x.x), kind, width, true)
 	case *indexed:
 		return e.element(x)
+	case *concatenation:
+		return e.joined(x)
+	case *timing:
+		return value{kind: kindDuration}
+	case *hardware:
+		fail(CodeType, x.position(), "a qubit is not a value")
 	}
 	fail(CodeType, x.position(), "expected a value")
 	return value{}
@@ -49,7 +55,11 @@ func (e *elaborator) logic(x *binary) value {
 	parts = append(parts, rest)
 	bits := make([]Ref, 0, len(parts))
 	for i := len(parts) - 1; i >= 0; i-- {
+		before := e.operations
 		bits = append(bits, e.truth(parts[i]))
+		if i < len(parts)-1 {
+			e.checkNoEffect(parts[i].position(), before, "on the right of "+x.op)
+		}
 	}
 	if x.op == "&&" {
 		return bitValue(e.and(x.position(), bits...))
@@ -63,8 +73,8 @@ func (e *elaborator) named(x *name) value {
 		if c, ok := constants[x.text]; ok && (e.version == 3 || x.text == "pi") {
 			return realValue(c)
 		}
-		known := append(e.names(symbolVariable, symbolBits), "pi", "tau", "euler")
-		fail(CodeMalformed, x.position(), "%s is not declared%s", clip(x.text), suggestion(x.text, known))
+		known := append(e.names(symbolVariable, symbolBits, symbolArray), "pi", "tau", "euler")
+		fail(CodeMalformed, x.position(), "%s is not declared%s", clip(x.text), e.undeclared(x.text, known))
 	}
 	switch {
 	case s.kind == symbolBits:
@@ -79,21 +89,52 @@ func (e *elaborator) named(x *name) value {
 		return v
 	case s.kind != symbolVariable:
 		fail(CodeType, x.position(), "%s is %s, not a value", clip(x.text), s.what())
-	case !s.defined:
-		fail(CodeType, x.position(), "%s has no value yet", clip(x.text))
-	case s.slots != nil:
-		v := s.value
+	}
+	return e.read(x.position(), x.text, s)
+}
+
+// read is the value of a variable. One without a value may have any; it is 0 here, and a warning says so.
+func (e *elaborator) read(at int, word string, s *symbol) value {
+	if !s.defined {
+		s.defined = true
+		e.warnUnset(at, word)
+	}
+	v := s.value
+	if s.slots != nil {
 		v.bits = make([]Ref, len(s.slots))
 		for i, slot := range s.slots {
 			v.bits[i] = Ref{Slot: slot}
 		}
-		return v
 	}
-	return s.value
+	return v
 }
 
-// element is a bit or several bits of a value.
+// joined is a ++ b as a value: the bits of the first part are the lowest.
+func (e *elaborator) joined(x *concatenation) value {
+	out := value{kind: kindBit}
+	for _, part := range x.parts {
+		v := e.evaluate(part)
+		if v.kind != kindBit {
+			fail(CodeType, part.position(), "++ joins bits here, not a value of type %s", v.describe())
+		}
+		e.limitPlaces(part.position(), len(out.bits)+len(v.bits))
+		out.bits = append(out.bits, v.bits...)
+	}
+	out.width = len(out.bits)
+	return out
+}
+
+// element is an element of an array, or a bit or several bits of a value.
 func (e *elaborator) element(x *indexed) value {
+	if items := e.runningItems(x); len(items) > 0 {
+		return e.selected(x, items)
+	}
+	if a, word, ok := e.tryArray(x); ok {
+		if len(a.sizes) > 0 {
+			fail(CodeType, x.position(), "a part of the array %s is not a value; give %d more indexes", clip(word), len(a.sizes))
+		}
+		return e.read(x.position(), word, a.elements[0])
+	}
 	base := e.evaluate(x.base)
 	refuseWide(x.position(), base)
 	if base.isTruth() || base.kind == kindFloat {
@@ -113,6 +154,9 @@ func (e *elaborator) element(x *indexed) value {
 
 // knownInteger evaluates something that has to be an integer and known now: an index, a size, a bound.
 func (e *elaborator) knownInteger(x expression) int64 {
+	if known, ok := e.assumed[x]; ok {
+		return known
+	}
 	v := e.evaluate(x)
 	refuseWide(x.position(), v)
 	if v.running() {
@@ -129,7 +173,11 @@ func (e *elaborator) knownInteger(x expression) int64 {
 
 // knownReal evaluates an angle or an exponent.
 func (e *elaborator) knownReal(x expression, what string) float64 {
-	v := e.evaluate(x)
+	return e.realOf(x, e.evaluate(x), what)
+}
+
+// realOf is a value that has to be a number and known now.
+func (e *elaborator) realOf(x expression, v value, what string) float64 {
 	refuseWide(x.position(), v)
 	if v.running() || v.bits != nil && v.kind != kindBit {
 		fail(CodeUnsupported, x.position(), "%s depends on a measurement; it has to be known before the program runs", what)
@@ -148,9 +196,9 @@ func (e *elaborator) knownReal(x expression, what string) float64 {
 func (v value) asReal() (float64, bool) {
 	switch v.kind {
 	case kindFloat:
-		return v.real, true
+		return v.real, len(v.terms) == 0
 	case kindAngle:
-		return v.angleReal(), true
+		return v.angleReal(), v.bits == nil
 	case kindInt, kindUint, kindBool:
 		return float64(v.number), v.bits == nil
 	}
@@ -161,6 +209,9 @@ func (v value) asReal() (float64, bool) {
 func (e *elaborator) truth(x expression) Ref { return e.truthOf(x.position(), e.evaluate(x)) }
 
 func (e *elaborator) truthOf(at int, v value) Ref {
+	if len(v.terms) > 0 || v.kind == kindDuration {
+		fail(CodeUnsupported, at, "a real number that depends on a measurement, or a duration, is no condition; compare integers")
+	}
 	if v.bits == nil {
 		return constant(v.kind == kindFloat && v.real != 0 || v.number != 0)
 	}
@@ -181,14 +232,14 @@ func (e *elaborator) unaryValue(x *unary) value {
 		return complement(at, v)
 	}
 	switch {
-	case v.kind == kindFloat:
-		v.real = -v.real
+	case v.kind == kindDuration:
 		return v
+	case v.kind == kindFloat:
+		return v.scaled(-1)
 	case e.version == 2 && v.isInteger():
 		return realValue(-float64(v.number))
 	case v.kind == kindAngle:
-		v.number = int64(masked(uint64(-v.number), v.effective()))
-		return v
+		return e.binaryValue(at, "-", value{kind: kindAngle, width: v.width}, v)
 	case v.isInteger():
 		zero := value{kind: v.kind, width: v.width, literal: v.literal}
 		return e.binaryValue(at, "-", zero, v)

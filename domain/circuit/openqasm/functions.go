@@ -26,12 +26,19 @@ var realFunctions = map[string]func(x float64) float64{
 
 // functionNames of each version.
 var (
-	functions3 = []string{"arccos", "arcsin", "arctan", "ceiling", "cos", "exp", "floor", "log", "mod", "popcount", "pow", "rotl", "rotr", "sin", "sqrt", "tan"}
+	functions3 = []string{"arccos", "arcsin", "arctan", "ceiling", "cos", "exp", "floor", "log", "mod", "popcount", "pow", "rotl", "rotr", "sin", "sizeof", "sqrt", "tan"}
 	functions2 = []string{"sin", "cos", "tan", "exp", "ln", "sqrt"}
 )
 
 func (e *elaborator) call(c *call) value {
 	at := c.position()
+	if r := e.findRoutine(c.function); r != nil {
+		v := e.callRoutine(at, r, c.arguments)
+		if r.returns == nil {
+			fail(CodeType, at, "%s returns nothing", clip(c.function))
+		}
+		return v
+	}
 	known := functions3
 	if e.version == 2 {
 		known = functions2
@@ -41,7 +48,10 @@ func (e *elaborator) call(c *call) value {
 		found = found || f == c.function
 	}
 	if !found {
-		fail(CodeUnsupported, at, "there is no function %s%s", clip(c.function), suggestion(c.function, known))
+		fail(CodeUnsupported, at, "there is no function %s%s", clip(c.function), suggestion(c.function, append(e.names(symbolRoutine), known...)))
+	}
+	if c.function == "sizeof" {
+		return e.sizeOf(c)
 	}
 	if c.function == "mod" || c.function == "pow" || c.function == "rotl" || c.function == "rotr" {
 		want = 2
@@ -55,7 +65,7 @@ func (e *elaborator) call(c *call) value {
 	case "pow":
 		return e.binaryValue(at, "**", e.evaluate(c.arguments[0]), e.evaluate(c.arguments[1]))
 	case "popcount":
-		return popcount(at, e.evaluate(c.arguments[0]))
+		return e.popcount(at, e.evaluate(c.arguments[0]))
 	case "rotl", "rotr":
 		return e.rotate(c)
 	}
@@ -67,23 +77,20 @@ func (e *elaborator) call(c *call) value {
 	return realValue(y)
 }
 
-func popcount(at int, v value) value {
-	if v.running() {
-		fail(CodeUnsupported, at, "popcount of bits that depend on a measurement is not supported")
-	}
+func (e *elaborator) popcount(at int, v value) value {
 	if !v.isRegister() && v.kind != kindUint {
 		fail(CodeType, at, "popcount does not take %s", v.describe())
 	}
-	count := bits.OnesCount64(uint64(v.number))
-	if v.isRegister() {
-		count = 0
-		for _, b := range v.bits {
-			if b.Not {
-				count++
-			}
-		}
+	list := v.pattern(v.effective())
+	count := value{kind: kindUint}.pattern(bits.Len(uint(len(list))))
+	for _, b := range list {
+		one := value{kind: kindUint}.pattern(len(count))
+		one[0] = b
+		count = e.sum(at, count, one, constant(false))
 	}
-	return value{kind: kindUint, number: int64(count)}
+	sum := value{kind: kindUint, bits: count}
+	sum.bits = sum.pattern(machineWidth)
+	return sum.folded()
 }
 
 // rotate moves bits around: rotl(v, n)[i] is v[i − n].

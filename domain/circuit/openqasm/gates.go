@@ -14,6 +14,8 @@ type gate struct {
 	parameters int
 	qubits     int
 	primitive  bool
+	unused     []bool          // parameters that the definition does not mention
+	additive   bool            // one after the other, two of them are the one of the sum of their angles
 	definition *gateDefinition // nil for gphase and for one-qubit primitives
 }
 
@@ -21,12 +23,12 @@ type gate struct {
 var primitives = primitiveGates()
 
 func primitiveGates() map[string]*gate {
-	gates := map[string]*gate{"gphase": {name: "gphase", parameters: 1, primitive: true}}
+	gates := map[string]*gate{"gphase": {name: "gphase", parameters: 1, primitive: true, additive: true}}
 	for name, parameters := range map[string]int{
 		"id": 0, "x": 0, "y": 0, "z": 0, "h": 0, "s": 0, "sdg": 0, "t": 0, "tdg": 0, "sx": 0, "sxdg": 0,
 		"rx": 1, "ry": 1, "rz": 1, "p": 1, "u": 3,
 	} {
-		gates[name] = &gate{name: name, parameters: parameters, qubits: 1, primitive: true}
+		gates[name] = &gate{name: name, parameters: parameters, qubits: 1, primitive: true, additive: parameters == 1}
 	}
 	return gates
 }
@@ -47,6 +49,9 @@ func (e *elaborator) findGate(at int, word string) *gate {
 	}
 	if e.version == 2 && isReserved3(word) {
 		fail(CodeUnsupported, at, "%s is a word of OpenQASM 3, and the program says 2.0", clip(word))
+	}
+	if strings.EqualFold(word, "initialize") || strings.EqualFold(word, "state_preparation") {
+		fail(CodeUnknownGate, at, "unknown gate %s%s", clip(word), insteadOfInitialize)
 	}
 	if usual, ok := otherNames[strings.ToLower(word)]; ok {
 		fail(CodeUnknownGate, at, "unknown gate %s; did you mean %s?", clip(word), usual)
@@ -75,7 +80,10 @@ func (e *elaborator) define(d *gateDefinition) {
 		fail(CodeQubits, d.position(), "a gate acts on at most %d qubits", e.limits.Qubits)
 	}
 	e.checkBody(d, d.body)
-	g := &gate{name: d.name, parameters: len(d.parameters), qubits: len(d.qubits), definition: d}
+	g := &gate{name: d.name, parameters: len(d.parameters), qubits: len(d.qubits), definition: d, unused: make([]bool, len(d.parameters))}
+	for i, word := range d.parameters {
+		g.unused[i] = !mentions(d.body, word)
+	}
 	e.declare(d.position(), d.name, &symbol{kind: symbolGate, gate: g, constant: true})
 }
 
@@ -85,6 +93,9 @@ func (e *elaborator) checkBody(d *gateDefinition, body []statement) {
 		case *gateCall:
 			if s.name == d.name && !e.hasGate(s.name) {
 				fail(CodeMalformed, s.position(), "the gate %s calls itself", clip(d.name))
+			}
+			if e.findRoutine(s.name) != nil {
+				fail(CodeMalformed, s.position(), "a gate cannot call the subroutine %s", clip(s.name))
 			}
 			s.gate = e.findGate(s.position(), s.name)
 			checkOperands(d, s.operands)
@@ -149,9 +160,61 @@ func (e *elaborator) gateCall(c *gateCall) {
 	if e.isDelay(c) {
 		return
 	}
-	for _, a := range e.applications(c) {
-		e.apply(a)
+	if r := e.findRoutine(c.name); r != nil {
+		e.statementCall(c, r)
+		return
 	}
+	e.checkDuration(c.length)
+	e.onOperands(c.position(), c.operands, func() { e.applyAll(c) })
+}
+
+// statementCall calls a subroutine for its effect. The qubits may follow the parentheses, as those of a gate.
+func (e *elaborator) statementCall(c *gateCall, r *subroutine) {
+	if len(c.modifiers) > 0 || c.length != nil {
+		fail(CodeType, c.position(), "%s is a subroutine, which takes no modifiers and no duration; only a gate does", clip(c.name))
+	}
+	e.callRoutine(c.position(), r, append(slices.Clone(c.arguments), c.operands...))
+}
+
+// applyAll applies a gate to each element of its operands.
+func (e *elaborator) applyAll(c *gateCall) {
+	params := make([]value, len(c.arguments))
+	running := false
+	for i, x := range c.arguments {
+		if e.isLabel(c, i) {
+			continue
+		}
+		params[i] = e.parameter(x, c.name)
+		running = running || len(params[i].terms) > 0
+	}
+	if running {
+		e.applyRunning(c, params)
+		return
+	}
+	e.applyKnown(c, params, constant(true))
+}
+
+// pauliLabel matches what Qiskit writes as the argument of its gate pauli, whose definition does not use it: pauli(XYZ) q[0], q[1], q[2].
+var pauliLabel = regexp.MustCompile(`^[IXYZ]+$`)
+
+// isLabel reports whether an argument is no value but the label of a Pauli product, which the definition spells out.
+func (e *elaborator) isLabel(c *gateCall, i int) bool {
+	id, ok := c.arguments[i].(*name)
+	unused := e.gateOf(c).unused
+	return ok && i < len(unused) && unused[i] && pauliLabel.MatchString(id.text) && e.lookup(id.text) == nil
+}
+
+// applyKnown applies a gate with the known part of its parameters, under a condition.
+func (e *elaborator) applyKnown(c *gateCall, params []value, condition Ref) {
+	known := make([]float64, len(params))
+	for i, p := range params {
+		known[i] = p.real
+	}
+	e.where(c.position(), condition, func() {
+		for _, a := range e.applications(c, known) {
+			e.apply(a)
+		}
+	})
 }
 
 // delayName matches Qiskit's names of delays in version 2: "delay", and of delays of another length in the same program "delay_" with an id.
@@ -163,10 +226,7 @@ func (e *elaborator) isDelay(c *gateCall) bool {
 	if e.version != 2 || !delayName.MatchString(c.name) {
 		return false
 	}
-	g := c.gate
-	if g == nil {
-		g = e.findGate(c.position(), c.name)
-	}
+	g := e.gateOf(c)
 	if d := g.definition; d == nil || !d.opaque || g.parameters != 1 || g.qubits != 1 || len(c.arguments) != 1 || len(c.operands) != 1 {
 		return false
 	}
@@ -178,21 +238,23 @@ func (e *elaborator) isDelay(c *gateCall) bool {
 	return true
 }
 
-func (e *elaborator) applications(c *gateCall) []application {
-	at := c.position()
-	base := application{at: at, gate: c.gate}
-	if base.gate == nil {
-		base.gate = e.findGate(at, c.name)
+// gateOf is the gate that a call names.
+func (e *elaborator) gateOf(c *gateCall) *gate {
+	if c.gate != nil {
+		return c.gate
 	}
+	return e.findGate(c.position(), c.name)
+}
+
+func (e *elaborator) applications(c *gateCall, params []float64) []application {
+	at := c.position()
+	base := application{at: at, gate: e.gateOf(c), params: params}
 	if d := base.gate.definition; d != nil && d.opaque {
 		fail(CodeUnsupported, at, "%s is opaque: it has no definition that could be simulated", clip(c.name))
 	}
 	if len(c.arguments) != base.gate.parameters {
 		n := base.gate.parameters
 		fail(CodeParameters, at, "%s takes %d parameter%s, not %d", clip(c.name), n, plural(n), len(c.arguments))
-	}
-	for _, a := range c.arguments {
-		base.params = append(base.params, e.knownReal(a, "a parameter of "+clip(c.name)))
 	}
 	polarity := e.modify(&base, c.modifiers)
 	want := len(polarity) + base.gate.qubits
@@ -333,7 +395,14 @@ func (e *elaborator) collect(body []statement, list *[]application) {
 		switch s := s.(type) {
 		case *gateCall:
 			if !e.isDelay(s) {
-				*list = append(*list, e.applications(s)...)
+				params := make([]float64, len(s.arguments))
+				for i, x := range s.arguments {
+					if e.isLabel(s, i) {
+						continue
+					}
+					params[i] = e.knownReal(x, "a parameter of "+clip(s.name))
+				}
+				*list = append(*list, e.applications(s, params)...)
 			}
 		case *block:
 			e.inScope(func() { e.collect(s.body, list) })
@@ -350,4 +419,49 @@ func (e *elaborator) collect(body []statement, list *[]application) {
 			}
 		}
 	}
+}
+
+// mentions reports whether the gates of a definition use a name.
+func mentions(body []statement, word string) bool {
+	uses := func(x expression) bool { return x != nil && usesName(x, word) }
+	for _, s := range body {
+		switch s := s.(type) {
+		case *gateCall:
+			if slices.ContainsFunc(s.arguments, uses) || slices.ContainsFunc(s.modifiers, func(m modifier) bool { return uses(m.argument) }) {
+				return true
+			}
+		case *forLoop:
+			if uses(s.values) {
+				return true
+			}
+		}
+		if slices.ContainsFunc(innerBlocks(s), func(inner []statement) bool { return mentions(inner, word) }) {
+			return true
+		}
+	}
+	return false
+}
+
+// usesName reports whether an expression uses a name.
+func usesName(x expression, word string) bool {
+	uses := func(x expression) bool { return x != nil && usesName(x, word) }
+	switch x := x.(type) {
+	case *name:
+		return x.text == word
+	case *unary:
+		return uses(x.x)
+	case *binary:
+		return uses(x.x) || uses(x.y)
+	case *cast:
+		return uses(x.x)
+	case *call:
+		return slices.ContainsFunc(x.arguments, uses)
+	case *indexed:
+		return uses(x.base) || slices.ContainsFunc(x.items, uses)
+	case *span:
+		return uses(x.start) || uses(x.step) || uses(x.stop)
+	case *set:
+		return slices.ContainsFunc(x.items, uses)
+	}
+	return false
 }

@@ -75,6 +75,9 @@ func (l *lexer) next() token {
 		return l.from(tokenHardware, start)
 	case c == '"' || c == '\'':
 		return l.quoted(c)
+	case strings.HasPrefix(l.text[start:], "#dim"):
+		l.at += len("#dim")
+		return l.from(tokenSymbol, start)
 	case c == '#':
 		if !strings.HasPrefix(l.text[start:], "#pragma") {
 			fail(CodeMalformed, start, "unexpected character '#'")

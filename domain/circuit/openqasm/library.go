@@ -59,6 +59,9 @@ gate rc3x a, b, c, d {
 // simulated are the gates of two qubits that the simulator runs as they are.
 var simulated = []string{"swap", "iswap", "rxx", "ryy", "rzz"}
 
+// rotations are the gates of the library that are exponentials of their one angle.
+var rotations = []string{"rxx", "ryy", "rzz", "rzx", "RZZ", "Rz", "phase", "u1", "cp", "cphase", "cu1", "crx", "cry", "crz"}
+
 // loadLibrary is every built-in gate by name.
 var loadLibrary = sync.OnceValue(func() map[string]*gate {
 	all := make(map[string]*gate, len(primitives))
@@ -75,6 +78,9 @@ var loadLibrary = sync.OnceValue(func() map[string]*gate {
 	}
 	for _, name := range simulated {
 		all[name].primitive = true
+	}
+	for _, name := range rotations {
+		all[name].additive = true
 	}
 	return all
 })

@@ -17,13 +17,13 @@ func (e *elaborator) iterate(at int, body []statement, iteration func(l *loop) b
 		l.nextSlot = e.flag(at)
 	}
 	e.loops = append(e.loops, l)
-	for iteration(l) && e.stopped != stoppedBreak && e.stopped != stoppedEnd {
+	for iteration(l) && e.stopped != stoppedBreak && !e.stopped.leaves() {
 		e.stopped = running
 		e.step(at)
 	}
 	e.loops = e.loops[:len(e.loops)-1]
 	e.dropRaised(l.breakSlot)
-	if e.stopped != stoppedEnd {
+	if !e.stopped.leaves() {
 		e.stopped = running
 	}
 }
@@ -136,7 +136,7 @@ func spanCount(at int, start, step, stop int64) int {
 func (e *elaborator) whileLoop(w *whileLoop) {
 	e.iterate(w.position(), w.body, func(l *loop) bool {
 		before := len(e.body)
-		condition := e.truth(w.condition)
+		condition := e.again(w)
 		v, known := condition.Constant()
 		switch {
 		case known && !v:
@@ -149,8 +149,8 @@ func (e *elaborator) whileLoop(w *whileLoop) {
 		e.body = e.body[:before]
 		e.prepareRunning(w.position(), w.body)
 		before = len(e.body)
-		f := e.formula(e.truth(w.condition))
-		if len(e.body) == before && len(e.raised) == 0 && !hasJump(w.body, "break") && !hasJump(w.body, "end") {
+		f := e.formula(e.again(w))
+		if len(e.body) == before && len(e.raised) == 0 && !hasJump(w.body, "break") && !hasJump(w.body, "end") && !hasJump(w.body, resultName) {
 			body := e.runningBlock(func() { e.loopBody(w, l) })
 			e.emit(w.position(), Operation{Kind: While, Formula: f, Then: body})
 			return false
@@ -158,6 +158,16 @@ func (e *elaborator) whileLoop(w *whileLoop) {
 		e.runningWhile(w, l, e.assignTemporary(w.position(), f))
 		return false
 	})
+}
+
+// again is the condition of a loop. After a jump that may have left the loop it is computed all the same, so that it must not act on qubits.
+func (e *elaborator) again(w *whileLoop) Ref {
+	before := e.operations
+	condition := e.truth(w.condition)
+	if len(e.raised) > 0 {
+		e.checkNoEffect(w.condition.position(), before, "in the condition of a loop that a measurement may leave")
+	}
+	return condition
 }
 
 // loopBody is the body of a While.
@@ -186,7 +196,7 @@ func (e *elaborator) runningWhile(w *whileLoop, l *loop, condition Ref) {
 	e.raised = nil
 	body := e.runningBlock(func() {
 		e.loopBody(w, l)
-		proceed(e.truth(w.condition))
+		proceed(e.again(w))
 	})
 	e.raised = append(outer, e.raised...)
 	e.emit(at, Operation{Kind: While, Formula: Formula{Bits: []Ref{{Slot: again}}}, Then: body})

@@ -14,7 +14,7 @@ func (e *elaborator) qubitOperand(x expression) (qubits []int, scalar bool) {
 	if s := e.lookup(id.text); s != nil {
 		fail(CodeIndex, id.position(), "%s is %s, not a qubit", clip(id.text), s.what())
 	}
-	fail(CodeIndex, id.position(), "%s is not a declared qubit%s", clip(id.text), suggestion(id.text, e.names(symbolQubits)))
+	fail(CodeIndex, id.position(), "%s is not a declared qubit%s", clip(id.text), e.undeclared(id.text, e.names(symbolQubits)))
 	return nil, false
 }
 
@@ -86,7 +86,7 @@ func (e *elaborator) bitOperand(x expression) (slots []int, scalar bool) {
 	case *name:
 		s := e.lookup(x.text)
 		if s == nil {
-			fail(CodeIndex, x.position(), "%s is not a declared bit%s", clip(x.text), suggestion(x.text, e.names(symbolBits)))
+			fail(CodeIndex, x.position(), "%s is not a declared bit%s", clip(x.text), e.undeclared(x.text, e.names(symbolBits)))
 		}
 		if s.kind != symbolBits {
 			fail(CodeIndex, x.position(), "%s is %s, not a bit", clip(x.text), s.what())

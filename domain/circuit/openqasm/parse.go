@@ -25,6 +25,7 @@ type parser struct {
 
 	hardware map[string]int // where each physical qubit is named first
 	pragmas  []at           // where those that are ignored stand
+	timings  []at           // the same of durations
 }
 
 func newParser(source string) *parser {
@@ -100,13 +101,18 @@ func (p *parser) program() []statement {
 }
 
 // warnings says what was ignored.
-func (p *parser) warnings() []string {
-	if len(p.pragmas) == 0 {
-		return nil
+func (p *parser) warnings() (list []string) {
+	if n := len(p.pragmas); n > 0 {
+		list = append(list, fmt.Sprintf("pragmas are ignored: there are %d, the first in line %d", n, p.line(p.pragmas[0])))
 	}
-	line := 1 + strings.Count(p.lexer.text[:p.pragmas[0]], "\n")
-	return []string{fmt.Sprintf("pragmas are ignored: there are %d, the first in line %d", len(p.pragmas), line)}
+	if n := len(p.timings); n > 0 {
+		list = append(list, fmt.Sprintf("durations are ignored, a simulated circuit takes no time: there are %d, the first in line %d", n, p.line(p.timings[0])))
+	}
+	return list
 }
+
+// line counts from 1.
+func (p *parser) line(place at) int { return 1 + strings.Count(p.lexer.text[:place], "\n") }
 
 func (p *parser) versionLine() {
 	p.next()
@@ -124,21 +130,15 @@ func (p *parser) versionLine() {
 
 // unsupported says why a statement of the language is refused. Naming it beats "unknown gate".
 var unsupported = map[string]string{
-	"def": "subroutines (def) are not supported; use a gate definition", "extern": "extern functions are not supported",
-	"defcal": "calibrations (defcal) are not supported", "cal": "calibrations (cal) are not supported",
-	"defcalgrammar": "calibrations (defcalgrammar) are not supported",
-	"input":         "input parameters are not supported; write the value as a const, or for a sweep send the circuit as gates",
-	"return":        "return belongs to subroutines, which are not supported",
-	"array":         "arrays are not supported", "complex": "complex values are not supported",
-	"duration": "durations are not supported: a simulated circuit takes no time", "stretch": "stretch is not supported: a simulated circuit takes no time",
-	"durationof": "durationof is not supported: a simulated circuit takes no time",
-	"readonly":   "arrays are not supported", "mutable": "arrays are not supported",
+	"defcal": "calibrations (defcal) are not supported: leave them out, a gate is its matrix", "cal": "calibrations (cal) are not supported: leave them out, a gate is its matrix",
+	"defcalgrammar": "calibrations (defcalgrammar) are not supported: leave them out, a gate is its matrix",
+	"complex":       "complex values are not supported; keep the real and the imaginary part in two floats",
 }
 
 // words that OpenQASM 3 reserves besides those of unsupported.
 var reserved = strings.Fields(`OPENQASM include gate box let break continue if else end for while in switch case default
 	nop const qreg qubit creg bool bit int uint float angle void gphase inv pow ctrl negctrl delay reset measure barrier
-	true false pragma output`)
+	true false pragma output def extern return input array duration stretch durationof readonly mutable`)
 
 var reserved2 = strings.Fields("OPENQASM include qreg creg gate opaque barrier measure reset if U CX pi sin cos tan exp ln sqrt")
 
@@ -150,8 +150,7 @@ func (p *parser) isReserved(word string) bool {
 }
 
 func isReserved3(word string) bool {
-	_, refused := unsupported[word]
-	return refused || slices.Contains(reserved, word)
+	return unsupported[word] != "" || slices.Contains(reserved, word)
 }
 
 // declaredName reads a name that a declaration introduces.
@@ -185,7 +184,7 @@ func (p *parser) appendStatement(list []statement) []statement {
 		p.ahead[1] = p.lexer.next()
 		return list
 	case p.is("{"):
-		return append(list, &block{p.node(t.at), p.body()})
+		return append(list, &block{at: p.node(t.at), body: p.body()})
 	case t.kind == tokenEnd:
 		p.unexpected("a statement")
 	}
@@ -252,8 +251,16 @@ func (p *parser) statement() statement {
 // statement3 reads the statements that only version 3 has.
 func (p *parser) statement3(t token) statement {
 	switch t.text {
-	case "qubit", "bit", "bool", "int", "uint", "float", "angle":
+	case "qubit", "bit", "bool", "int", "uint", "float", "angle", "array", "duration", "stretch":
 		return p.declaration(false)
+	case "def":
+		return p.subroutine()
+	case "extern":
+		p.extern()
+	case "return":
+		return p.returned()
+	case "input":
+		return p.input()
 	case "output":
 		return p.output()
 	case "const":
@@ -272,17 +279,18 @@ func (p *parser) statement3(t token) statement {
 	case "break", "continue", "end":
 		p.next()
 		p.expect(";")
-		return &jump{p.node(t.at), t.text}
+		return &jump{at: p.node(t.at), word: t.text}
 	case "box":
 		p.next()
-		if p.accept("[") {
-			p.duration()
-			p.expect("]")
+		b := &block{at: p.node(t.at)}
+		if p.is("[") {
+			b.length = p.duration()
 		}
 		if !p.is("{") {
 			p.unexpected(`"{"`)
 		}
-		return &block{p.node(t.at), p.body()}
+		b.body = p.body()
+		return b
 	case "ctrl", "negctrl", "inv", "pow", "gphase":
 		return p.gateCall()
 	}

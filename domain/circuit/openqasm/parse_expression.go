@@ -120,16 +120,21 @@ func (p *parser) indexItem() expression {
 	return s
 }
 
-func (p *parser) set() expression {
+func (p *parser) set() (x expression) {
 	start := p.expect("{")
-	return &set{p.node(start.at), p.expressions("}")}
+	p.nested(func() { x = &set{p.node(start.at), p.expressions("}")} })
+	return x
 }
 
 // expressions reads a list up to a closing symbol.
 func (p *parser) expressions(end string) []expression {
 	var list []expression
 	for !p.is(end) {
-		list = append(list, p.expression())
+		if p.is("{") {
+			list = append(list, p.set())
+		} else {
+			list = append(list, p.joined())
+		}
 		p.bound(len(list))
 		if !p.accept(",") {
 			break
@@ -152,11 +157,13 @@ func (p *parser) atom() (x expression) {
 		p.next()
 		return &literal{p.node(t.at), bitsLiteral(t)}
 	case tokenTiming:
-		fail(CodeUnsupported, t.at, "durations are not supported: a simulated circuit takes no time")
+		p.next()
+		p.timings = append(p.timings, at(t.at))
+		return &literal{p.node(t.at), value{kind: kindDuration}}
 	case tokenImaginary:
 		fail(CodeUnsupported, t.at, "complex values are not supported")
 	case tokenHardware:
-		fail(CodeType, t.at, "a qubit is not a value")
+		return p.operand()
 	case tokenName:
 		return p.word(t)
 	case tokenSymbol:
@@ -177,7 +184,7 @@ func (p *parser) word(t token) expression {
 		case "true", "false":
 			p.next()
 			return &literal{p.node(t.at), boolValue(t.text == "true")}
-		case "bit", "bool", "int", "uint", "float", "angle", "complex", "array", "duration":
+		case "bit", "bool", "int", "uint", "float", "angle", "complex":
 			to := p.typeName()
 			p.expect("(")
 			x := &cast{at: to.at, to: to}
@@ -186,6 +193,8 @@ func (p *parser) word(t token) expression {
 			return x
 		case "measure":
 			fail(CodeMalformed, t.at, "measure stands alone on the right of an assignment")
+		case "durationof":
+			return p.durationOf()
 		}
 		if why, ok := unsupported[t.text]; ok {
 			fail(CodeUnsupported, t.at, "%s", why)

@@ -13,11 +13,17 @@ func (p *parser) include() statement {
 		fail(CodeUnsupported, file.at, "%s cannot be included; stdgates.inc, qelib1.inc and hqslib1.inc can", file.describe())
 	}
 	p.expect(";")
-	return &block{p.node(start.at), nil}
+	return &block{at: p.node(start.at)}
 }
 
 // oldDeclaration reads "qreg q[2];" and "creg c[2];".
 func (p *parser) oldDeclaration() statement {
+	d := p.oldName()
+	p.expect(";")
+	return d
+}
+
+func (p *parser) oldName() *declaration {
 	start := p.next()
 	of := typeName{at: at(start.at), word: map[string]string{"qreg": "qubit", "creg": "bit"}[start.text]}
 	id := p.declaredName()
@@ -25,9 +31,7 @@ func (p *parser) oldDeclaration() statement {
 		of.width = p.expression()
 		p.expect("]")
 	}
-	d := &declaration{at: p.node(id.at), of: of, name: id.text, old: true}
-	p.expect(";")
-	return d
+	return &declaration{at: p.node(id.at), of: of, name: id.text, old: true}
 }
 
 // typeName reads "uint[8]".
@@ -35,6 +39,12 @@ func (p *parser) typeName() typeName {
 	t := p.peek()
 	switch t.text {
 	case "qubit", "bit", "bool", "int", "uint", "float", "angle":
+	case "array":
+		return p.arrayType()
+	case "duration", "stretch":
+		p.next()
+		p.timings = append(p.timings, at(t.at))
+		return typeName{at: p.node(t.at), word: "duration"}
 	default:
 		if why, ok := unsupported[t.text]; ok {
 			fail(CodeUnsupported, t.at, "%s", why)
@@ -81,10 +91,26 @@ func (p *parser) output() statement {
 
 // assigned reads the right side of an assignment.
 func (p *parser) assigned() expression {
-	if p.is("measure") {
+	switch {
+	case p.is("measure"):
 		return p.measurement()
+	case p.is("{"):
+		return p.set()
 	}
-	return p.expression()
+	return p.joined()
+}
+
+// joined reads a value, or several joined by ++.
+func (p *parser) joined() expression {
+	parts := []expression{p.expression()}
+	for p.accept("++") {
+		parts = append(parts, p.expression())
+		p.bound(len(parts))
+	}
+	if len(parts) == 1 {
+		return parts[0]
+	}
+	return &concatenation{p.node(parts[0].position()), parts}
 }
 
 func (p *parser) measurement() expression {
@@ -96,16 +122,7 @@ func (p *parser) alias() statement {
 	p.next()
 	id := p.declaredName()
 	p.expect("=")
-	a := &alias{at: p.node(id.at), name: id.text}
-	parts := []expression{p.expression()}
-	for p.accept("++") {
-		parts = append(parts, p.expression())
-		p.bound(len(parts))
-	}
-	a.value = parts[0]
-	if len(parts) > 1 {
-		a.value = &concatenation{p.node(parts[0].position()), parts}
-	}
+	a := &alias{at: p.node(id.at), name: id.text, value: p.joined()}
 	p.expect(";")
 	return a
 }
@@ -145,9 +162,7 @@ func (p *parser) directive() statement {
 	start := p.next()
 	d := &directive{at: p.node(start.at), word: start.text}
 	if start.text == "delay" {
-		p.expect("[")
-		p.duration()
-		p.expect("]")
+		d.length = p.duration()
 	}
 	if !p.is(";") {
 		d.operands = p.operands()
@@ -158,15 +173,12 @@ func (p *parser) directive() statement {
 	return d
 }
 
-// duration reads the length of a delay or box, which has no meaning for a simulated circuit.
-func (p *parser) duration() {
-	if p.peek().kind == tokenTiming {
-		p.next()
-		if p.is("]") {
-			return
-		}
-	}
-	fail(CodeUnsupported, p.peek().at, "expected a plain duration such as 100ns")
+// duration reads the length of a delay, box or gate, which has no meaning for a simulated circuit.
+func (p *parser) duration() expression {
+	p.timings = append(p.timings, at(p.expect("[").at))
+	length := p.expression()
+	p.expect("]")
+	return length
 }
 
 func (p *parser) operands() []expression {
@@ -219,10 +231,10 @@ func (p *parser) gateCall() statement {
 		fail(CodeUnsupported, id.at, "%s is a word of OpenQASM 3, and the program says 2.0", id.text)
 	}
 	if p.accept("(") {
-		g.arguments = p.expressions(")")
+		g.arguments = append([]expression{}, p.expressions(")")...)
 	}
 	if p.is("[") && p.version == 3 {
-		fail(CodeUnsupported, p.peek().at, "the duration of a gate is not supported: a simulated circuit takes no time")
+		g.length = p.duration()
 	}
 	switch {
 	case !p.is(";"):
@@ -230,7 +242,7 @@ func (p *parser) gateCall() statement {
 			p.unexpected("the qubits of " + clip(id.text))
 		}
 		g.operands = p.operands()
-	case id.text != "gphase":
+	case id.text != "gphase" && (g.arguments == nil || p.version == 2): // else it may be a subroutine
 		p.unexpected("the qubits of " + clip(id.text))
 	}
 	p.expect(";")

@@ -9,6 +9,12 @@ type Limits struct {
 	Operations int // after unrolling loops and expanding gate definitions
 }
 
+// Inputs are the values of a program's "input" declarations: bool, Number, string (of bits) or []any of such.
+type Inputs map[string]any
+
+// Number is the decimal text of a number.
+type Number string
+
 // Bounds that no caller can raise.
 const (
 	maxBits  = 1000      // classical bits declared in a program
@@ -63,8 +69,11 @@ type Operation struct {
 	Switch   int // If: the switch statement that it is a case of, counted from 1 as they are elaborated; 0: of none
 }
 
-// Parse reads a program. Errors are *Error. Time and memory are bounded by the limits and by the constants above.
-func Parse(source []byte, limits Limits) (program Program, err error) {
+// Parse reads a program without inputs. Errors are *Error. Time and memory are bounded by the limits and by the constants above.
+func Parse(source []byte, limits Limits) (Program, error) { return ParseWith(source, nil, limits) }
+
+// ParseWith reads a program with the values of its inputs.
+func ParseWith(source []byte, inputs Inputs, limits Limits) (program Program, err error) {
 	text := string(source)
 	defer func() { refusing(text, recover(), &err) }()
 	if len(text) > limits.Bytes {
@@ -79,7 +88,7 @@ func Parse(source []byte, limits Limits) (program Program, err error) {
 	}
 	p := newParser(text)
 	statements := p.program()
-	return elaborate(p, statements, limits), nil
+	return elaborate(p, statements, inputs, limits), nil
 }
 
 // Error is the refusal of an operation by the runner of a program.

@@ -24,6 +24,9 @@ func (e *elaborator) compare(at int, op string, x, y value) Ref {
 
 // comparable refuses pairs of types that have no order or equality, and reports whether both are numbers known now.
 func (e *elaborator) comparable(at int, x, y value) (real bool) {
+	if x.kind == kindDuration || y.kind == kindDuration {
+		fail(CodeUnsupported, at, "durations cannot be compared: a simulated circuit takes no time")
+	}
 	if x.kind == kindFloat || y.kind == kindFloat {
 		_, okX := x.asReal()
 		_, okY := y.asReal()

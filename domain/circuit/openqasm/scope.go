@@ -20,7 +20,11 @@ type symbol struct {
 	value    value // variable
 	constant bool
 	defined  bool  // a variable has a value
+	depth    int   // of running blocks around its declaration
 	slots    []int // a variable whose value the running program keeps, lowest bit first
+
+	array   *array
+	routine *subroutine
 }
 
 type symbolKind uint8
@@ -30,10 +34,12 @@ const (
 	symbolBits
 	symbolVariable
 	symbolGate
+	symbolArray
+	symbolRoutine
 )
 
 func (s *symbol) what() string {
-	return [...]string{"a qubit register", "a bit register", "a variable", "a gate"}[s.kind]
+	return [...]string{"a qubit register", "a bit register", "a variable", "a gate", "an array", "a subroutine"}[s.kind]
 }
 
 type scope map[string]*symbol
@@ -41,8 +47,8 @@ type scope map[string]*symbol
 func (e *elaborator) lookup(word string) *symbol {
 	for i := len(e.scopes) - 1; i >= 0; i-- {
 		if s, ok := e.scopes[i][word]; ok {
-			if e.inGate && i == 0 && s.kind != symbolGate && !s.constant {
-				return nil // a gate sees its own names, constants and gates
+			if i == 0 && !e.sees(s) {
+				return nil
 			}
 			return s
 		}
@@ -50,12 +56,25 @@ func (e *elaborator) lookup(word string) *symbol {
 	return nil
 }
 
+// sees reports whether a name from outside blocks is seen: a gate and a subroutine see their own names, constants, gates and subroutines.
+func (e *elaborator) sees(s *symbol) bool {
+	return !e.inGate && e.frame == nil || s.kind == symbolGate || s.kind == symbolRoutine || s.constant
+}
+
+// undeclared is what helps where a name is not declared.
+func (e *elaborator) undeclared(word string, known []string) string {
+	if s, ok := e.scopes[0][word]; ok && e.frame != nil && !e.sees(s) {
+		return " in this subroutine, which sees constants, gates and its parameters only: pass it as one"
+	}
+	return suggestion(word, known)
+}
+
 func (e *elaborator) declare(at int, word string, s *symbol) *symbol {
 	inner := e.scopes[len(e.scopes)-1]
 	if _, taken := inner[word]; taken {
 		fail(CodeMalformed, at, "%s is declared twice", clip(word))
 	}
-	s.at = at
+	s.at, s.depth = at, e.depth
 	inner[word] = s
 	return s
 }

@@ -14,23 +14,32 @@ const (
 	kindUint
 	kindFloat
 	kindAngle
+	kindDuration // of unknown length: a simulated circuit takes no time
 )
 
 func (k valueKind) String() string {
-	return [...]string{"bool", "bit", "int", "uint", "float", "angle"}[k]
+	return [...]string{"bool", "bit", "int", "uint", "float", "angle", "duration"}[k]
 }
 
 // machineWidth is the width of int, uint and angle without one.
 const machineWidth = 64
 
-// value is a classical value. It is known now (number, real), or a list of bits that the running program knows.
+// value is a classical value. It is known now (number, real), or a list of bits that the running program knows, or a real number that
+// is a sum of such bits.
 type value struct {
 	kind    valueKind
 	width   int
 	number  int64   // bool, int, uint; angle: the pattern, 2π·number/2^width read as unsigned
 	real    float64 // float
+	terms   []term  // float: added to real
 	bits    []Ref   // registers always; others when they depend on measurements. Lowest first
 	literal bool    // an integer written in the program, or computed from such: it takes the width it meets
+}
+
+// term adds a weight to a real number where a bit of the running program is 1.
+type term struct {
+	bit    Ref
+	weight float64
 }
 
 func boolValue(v bool) value {
@@ -41,10 +50,12 @@ func boolValue(v bool) value {
 	return out
 }
 
-func intValue(i int64) value      { return value{kind: kindInt, number: i, literal: true} }
-func realValue(x float64) value   { return value{kind: kindFloat, real: x} }
-func bitValue(r Ref) value        { return value{kind: kindBool, bits: []Ref{r}}.folded() }
-func (v value) running() bool     { return v.bits != nil && !(v.kind == kindBit && allConstant(v.bits)) }
+func intValue(i int64) value    { return value{kind: kindInt, number: i, literal: true} }
+func realValue(x float64) value { return value{kind: kindFloat, real: x} }
+func bitValue(r Ref) value      { return value{kind: kindBool, bits: []Ref{r}}.folded() }
+func (v value) running() bool {
+	return len(v.terms) > 0 || v.bits != nil && !(v.kind == kindBit && allConstant(v.bits))
+}
 func (v value) isWide() bool      { return v.literal && v.bits != nil }
 func (v value) isInteger() bool   { return v.kind == kindInt || v.kind == kindUint }
 func (v value) isRegister() bool  { return v.kind == kindBit && v.width > 0 }

@@ -89,7 +89,7 @@ type Log struct {
 	failure error         // why no more appends are taken
 	failed  chan struct{} // closed when failure is set
 
-	requests chan *request
+	requests *requests
 	closing  chan struct{}
 	stopped  chan struct{}
 	close    func() error
@@ -119,7 +119,7 @@ func Open(o Options) (*Log, error) {
 		rebuild:       o.rebuild,
 		acceptEnd:     o.acceptEnd,
 		failed:        make(chan struct{}),
-		requests:      make(chan *request, maxQueuedRequests),
+		requests:      newRequests(),
 		closing:       make(chan struct{}),
 		stopped:       make(chan struct{}),
 	}

@@ -18,9 +18,8 @@ import (
 )
 
 const (
-	maxQueuedRequests = 1024
-	maxGroupRequests  = 1024
-	maxGroupBytes     = 4 << 20
+	maxGroupRequests = 1024
+	maxGroupBytes    = 4 << 20
 	// maxKnownStreams bounds each of the two generations of the writer's cache of stream
 	// states. It must exceed what one group can change (four streams for each that a request names, and
 	// the last request of a group may name as many as all before it), because
@@ -44,6 +43,8 @@ const (
 // request is one write that was submitted.
 type request struct {
 	ctx      context.Context
+	owner    any    // whose turn it takes; nil: the log's own
+	cost     uint64 // of that
 	op       operation
 	stream   string
 	expected Expected
@@ -83,7 +84,7 @@ func (l *Log) Append(ctx context.Context, stream string, expected Expected, even
 	return p.Wait(ctx)
 }
 
-// Submit is Append that does not wait for the result. Writes are decided in the order of
+// Submit is Append that does not wait for the result. Writes of one owner (By) are decided in the order of
 // their submission.
 func (l *Log) Submit(ctx context.Context, stream string, expected Expected, events []Proposed) (*Pending, error) {
 	if err := checkEvents(events); err != nil {
@@ -126,14 +127,10 @@ func (l *Log) enqueue(r *request) (*Pending, error) {
 		return nil, l.Err()
 	default:
 	}
-	select {
-	case l.requests <- r:
-		return &Pending{log: l, request: r}, nil
-	case <-l.closing:
-		return nil, ErrClosed
-	case <-r.ctx.Done():
-		return nil, r.ctx.Err()
+	if err := l.requests.add(r, l.closing); err != nil {
+		return nil, err
 	}
+	return &Pending{log: l, request: r}, nil
 }
 
 // Wait returns the outcome once it is durable.
@@ -218,37 +215,38 @@ var errNeedsDurable = errors.New("commit the group first")
 func (w *writer) run() {
 	defer close(w.log.stopped)
 	for {
+		closing := false
 		select {
-		case r := <-w.log.requests:
-			w.decideAndCommit(r)
+		case <-w.log.requests.ready:
 		case <-w.log.closing:
-			for {
-				select {
-				case r := <-w.log.requests:
-					w.decideAndCommit(r)
-				default:
-					return
-				}
-			}
+			closing = true
+		}
+		for w.decideAndCommit() {
+		}
+		if closing {
+			return
 		}
 	}
 }
 
-// decideAndCommit decides the request and those queued behind it, up to maxGroupRequests
-// of one stream each and maxGroupBytes, and makes them durable with one fsync.
-func (w *writer) decideAndCommit(r *request) {
-	for streams := 0; r != nil; {
+// decideAndCommit decides requests that are queued, up to maxGroupRequests of one stream each, maxGroupBytes and what owners may
+// have of each other's time, and makes them durable with one fsync. It reports whether there was one.
+func (w *writer) decideAndCommit() bool {
+	var cost uint64
+	for streams := 0; streams < maxGroupRequests && len(w.group) < maxGroupBytes; {
+		r := w.log.requests.take(cost)
+		if r == nil {
+			break
+		}
 		w.decideRequest(r)
 		streams += r.streams()
-		r = nil
-		if streams < maxGroupRequests && len(w.group) < maxGroupBytes {
-			select {
-			case r = <-w.log.requests:
-			default:
-			}
-		}
+		cost += r.cost
+	}
+	if cost == 0 {
+		return false
 	}
 	w.commit()
+	return true
 }
 
 // decideRequest decides one request. When it must read a record of the uncommitted group,

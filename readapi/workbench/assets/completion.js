@@ -4,7 +4,12 @@
 (() => {
   const field = $("#expression");
   if (!field) return;
-  const shortest = 2, most = 8, wait = 120; // letters, names, milliseconds after the last key
+  const shortest = 2, most = 8, searched = 100, wait = 120; // letters, names, names, milliseconds after the last key
+  // Names that most questions use, the most used first: of names that begin alike these are offered before others.
+  const everyday = "Integrate Solve Plot Simplify D Factor Expand Limit Sum Series NIntegrate N DSolve FullSimplify Table Plot3D NSolve Inverse Det Eigenvalues FactorInteger PrimeQ Prime Reduce Apart Together Product Sin Cos Tan Exp Log Sqrt Abs ArcTan ArcSin ArcCos Sinh Cosh Pi Infinity Mean Variance Median StandardDeviation Total Length Map Select Range Sort Transpose Eigenvectors Eigensystem LinearSolve Dot MatrixPower GCD LCM Mod Quotient Binomial Factorial Fit FindRoot Minimize Maximize NMinimize FindMinimum ListPlot ListLinePlot ParametricPlot ContourPlot DensityPlot Histogram Collect Coefficient CoefficientList PolynomialQuotient PolynomialRemainder TrigExpand TrigReduce Normal Round Floor Ceiling Max Min If Module With Block Function Fibonacci StringLength StringJoin".split(" ");
+  const inWords = { supported: "", divergent: "some examples wrong", blocked: "not allowed here", unsupported: "not available" };
+  const summary = (row) => row.summary + (inWords[row.status] ? ` (${inWords[row.status]})` : "");
+  let template = false; // the field has a call whose arguments Tab goes through
   const list = $("#completions"), about = $("#about"), count = $("#completion-count");
   let rows = [], active = -1, timer, asked = 0;
   field.setAttribute("aria-autocomplete", "list");
@@ -22,7 +27,7 @@
   /** The entry of a name; undefined where the reference has none. Only names that a search finds are asked for: an answer 404 is an error in the console. */
   async function entryOf(name) {
     if (!/^[A-Z$]/.test(name)) return undefined;
-    const found = await known(`/api/docs/search?kind=function&limit=${3 * most}&q=${encodeURIComponent(name)}`);
+    const found = await known(`/api/docs/search?kind=function&limit=${searched}&q=${encodeURIComponent(name)}`);
     return found?.rows.some((row) => row.name === name) ? known("/api/docs/symbol/" + encodeURIComponent(name)) : undefined;
   }
 
@@ -64,7 +69,7 @@
       option.setAttribute("aria-selected", "false");
       say(name, row.name);
       text.className = "small";
-      say(text, ` ${row.status === "supported" ? "" : row.status + ". "}${row.summary}`);
+      say(text, ` ${summary(row)}`);
       option.append(name, text);
       return option;
     }));
@@ -86,20 +91,75 @@
     close();
     field.focus();
     field.setSelectionRange(field.selectionStart - word.length, field.selectionStart);
-    // insertText keeps what undoes it; where a browser has it no more, the text is put in all the same.
-    if (!document.execCommand?.("insertText", false, name)) field.setRangeText(name, field.selectionStart, field.selectionEnd, "end");
+    write(name);
     clearTimeout(timer); // what was chosen is not completed further
     asked++;
     tell(name);
+    writeArguments(name);
   }
+
+  /** Writes a text at the caret. insertText keeps what undoes it; where a browser has it no more, the text is put in all the same. */
+  function write(text) {
+    if (!document.execCommand?.("insertText", false, text)) field.setRangeText(text, field.selectionStart, field.selectionEnd, "end");
+    clearTimeout(timer);
+  }
+
+  /** Writes the arguments of the first form of a name behind it, and selects the first of them. What has been typed meanwhile is left alone. */
+  async function writeArguments(name) {
+    const before = field.value, at = field.selectionStart, form = (await entryOf(name))?.usage[0]?.form ?? "";
+    if (!form.startsWith(name + "[") || !form.endsWith("]") || field.value !== before || field.selectionStart !== at || before[at] === "[") return;
+    write(form.slice(name.length));
+    template = true;
+    asked++;
+    const [first] = call(at + 1).arguments;
+    field.setSelectionRange(first.from, first.to);
+    count.textContent = "Tab goes to the next argument, Escape leaves them";
+  }
+
+  /** The call or list around a place of the text: its arguments, and where it ends; undefined outside of any. */
+  function call(at) {
+    const text = field.value, closes = { "[": "]", "{": "}", "(": ")" };
+    let from = at - 1;
+    for (let depth = 0; from >= 0; from--) {
+      if (text[from] in closes && depth-- === 0) break;
+      if (Object.values(closes).includes(text[from])) depth++;
+    }
+    if (from < 0) return undefined;
+    const found = [];
+    for (let i = from + 1, start = i, depth = 0; i < text.length; i++) {
+      if (text[i] in closes) depth++;
+      const ends = Object.values(closes).includes(text[i]) && depth-- === 0;
+      if (!ends && !(text[i] === "," && depth === 0)) continue;
+      found.push({ from: start + text.slice(start, i).search(/\S|$/), to: i });
+      if (ends) return { arguments: found, end: i + 1 };
+      start = i + 1;
+    }
+    return undefined;
+  }
+
+  /** Selects the argument after or before the one at the caret; behind the last one it leaves the call. False: there is none. */
+  function nextArgument(step) {
+    const around = call(field.selectionStart);
+    if (!around) return false;
+    const here = around.arguments.findIndex((each) => field.selectionStart <= each.to), next = around.arguments[here + step];
+    if (next) field.setSelectionRange(next.from, next.to);
+    else if (step > 0) field.setSelectionRange(around.end, around.end);
+    template = Boolean(next);
+    return template || step > 0;
+  }
+
+  /** How many times the cells of the page have a name: what somebody uses is offered before what others use. */
+  const uses = (name) => $$("#cells .expression").reduce((sum, code) => sum + (code.textContent.match(/[A-Za-z$][A-Za-z0-9$]*/g) ?? []).filter((each) => each === name).length, 0);
 
   async function complete() {
     const word = begun(), turn = ++asked;
     if (word.length < shortest) return close();
-    const found = await known(`/api/docs/search?kind=function&limit=${3 * most}&q=${encodeURIComponent(word)}`);
+    const found = await known(`/api/docs/search?kind=function&limit=${searched}&q=${encodeURIComponent(word)}`);
     if (turn !== asked || document.activeElement !== field) return;
     const begins = (found?.rows ?? []).filter((row) => row.name.toLowerCase().startsWith(word.toLowerCase()) && row.name !== word);
-    show(begins.slice(0, most));
+    const ranked = begins.map((row, i) => ({ row, rank: [row.name.startsWith(word) ? 0 : 1, -uses(row.name), everyday.indexOf(row.name) + 1 || Infinity, i] }));
+    ranked.sort((a, b) => { const n = a.rank.findIndex((each, i) => each !== b.rank[i]); return n < 0 ? 0 : a.rank[n] < b.rank[n] ? -1 : 1; });
+    show(ranked.slice(0, most).map((each) => each.row));
   }
 
   let told = "";
@@ -113,7 +173,7 @@
     const link = document.createElement("a"), status = document.createElement("span"), forms = document.createElement("code");
     link.href = "/reference/" + encodeURIComponent(entry.name);
     say(link, entry.name);
-    say(status, ` (${entry.status}): ${entry.summary} `);
+    say(status, `: ${summary(entry)} `);
     say(forms, entry.usage.slice(0, 2).map((usage) => usage.form).join("   "));
     about.replaceChildren(link, status, forms);
   }
@@ -142,7 +202,12 @@
   field.addEventListener("keyup", () => { took = false; });
   field.addEventListener("keydown", (event) => {
     if (event.key === "Enter" && event.shiftKey) return close();
-    if (list.hidden || event.isComposing) return;
+    if (event.isComposing) return;
+    if (list.hidden) {
+      if (event.key === "Escape") template = false;
+      else if (event.key === "Tab" && template && nextArgument(event.shiftKey ? -1 : 1)) event.preventDefault();
+      return;
+    }
     const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
     if (step) choose((active + step + rows.length + (active < 0 && step < 0 ? 1 : 0)) % rows.length);
     else if ((event.key === "Enter" || event.key === "Tab") && active >= 0) take(active);
@@ -152,7 +217,10 @@
     event.preventDefault();
     event.stopPropagation();
   });
-  field.addEventListener("blur", close);
+  field.addEventListener("blur", () => {
+    template = false;
+    close();
+  });
   list.addEventListener("mousedown", (event) => event.preventDefault()); // the field keeps the focus
   list.addEventListener("click", (event) => {
     const option = event.target.closest("[role=option]");
@@ -174,6 +242,6 @@
     for (const each of $$("#cells .expression[title]")) each.removeAttribute("title");
     if (!/^[A-Z]/.test(name)) return;
     const entry = await entryOf(name);
-    if (entry && hovered === name) code.title = seen(`${entry.name} (${entry.status}): ${entry.summary}\n${entry.usage.slice(0, 2).map((usage) => usage.form).join("\n")}`);
+    if (entry && hovered === name) code.title = seen(`${entry.name}: ${summary(entry)}\n${entry.usage.slice(0, 2).map((usage) => usage.form).join("\n")}`);
   });
 })();

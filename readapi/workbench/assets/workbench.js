@@ -200,36 +200,6 @@ const state = (text) => {
   if (status) say(status, text);
 };
 
-let uploading; // the newest upload, which ends the one before: the field has the id of the file that was chosen last
-
-/** Uploads a proof as it is, and fills in its id. */
-async function upload(file) {
-  const said = $("#uploaded");
-  uploading?.abort();
-  const { signal } = (uploading = new AbortController());
-  $("#upload").value = ""; // the id of an earlier file is not that of this one
-  say(said, "Uploading…");
-  try {
-    const headers = { "Content-Type": "application/x-ndjson", "Reckon-Account": document.body.dataset.madeFor }; // stored for them only
-    if (/\.gz$/.test(file.name)) Object.assign(headers, { "Content-Type": "application/gzip", "Content-Encoding": "gzip" });
-    const answer = await fetch("/api/proofs", { method: "POST", body: file, headers, credentials: "same-origin", redirect: "error", signal });
-    const body = await answer.json();
-    signal.throwIfAborted();
-    if (!answer.ok) throw new Error(body.detail ?? `the service answered ${answer.status}`);
-    $("#upload").value = body.upload_id;
-    say(said, `${file.name}: ${new Intl.NumberFormat().format(body.export_bytes)} bytes, Lean ${body.lean?.version ?? "of no version given"}, SHA-256 ${body.export_sha256}`);
-    $("#declarations").focus();
-  } catch (error) {
-    if (!signal.aborted) say(said, `${file.name} was not taken: ${error instanceof TypeError ? "the service cannot be reached" : error.message}`); // fetch fails with a TypeError
-  }
-}
-
-/** Uploads the file that was chosen; of several none, because a check is about one. */
-function uploadOne(files) {
-  if (files.length > 1) say($("#uploaded"), `${files.length} files: choose one, a check is about one export.`);
-  else if (files[0]) upload(files[0]);
-}
-
 // What is to be taken along has a button that copies it, where the browser lets pages copy.
 for (const text of navigator.clipboard ? $$("pre[data-copy]") : []) {
   const button = document.createElement("button"), said = document.createElement("span");
@@ -241,17 +211,12 @@ for (const text of navigator.clipboard ? $$("pre[data-copy]") : []) {
   text.after(button, " ", said);
 }
 
-const drop = $("#drop");
-if (drop) {
-  $("#file").addEventListener("change", (event) => uploadOne(event.target.files));
-  for (const kind of ["dragover", "dragleave", "drop"]) {
-    drop.addEventListener(kind, (event) => {
-      event.preventDefault();
-      drop.classList.toggle("over", kind === "dragover");
-      if (kind === "drop") uploadOne(event.dataTransfer.files);
-    });
-  }
-}
+/** The scheme of colours that somebody chose: the service writes it into every page that follows. */
+$("#scheme")?.addEventListener("click", () => {
+  const root = document.documentElement, dark = (root.dataset.scheme ?? (matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light")) === "dark";
+  root.dataset.scheme = dark ? "light" : "dark";
+  document.cookie = `reckon-scheme=${root.dataset.scheme}; path=/; max-age=31536000; samesite=lax${location.protocol === "https:" ? "; secure" : ""}`;
+});
 
 /** Parts of a page that change are asked for again while somebody looks, every so many seconds as they say. */
 let ticks = 0;
@@ -261,6 +226,18 @@ setInterval(() => {
     if (!document.hidden && ticks % Number(part.dataset.refresh) === 0 && !part.contains(getSelection()?.anchorNode?.parentElement)) htmx.trigger(part, "refresh");
   }
 }, 1000);
+
+/** What ticks by itself between two answers of the service: a time or a bar with its value as of when it was first seen. */
+const ticking = new WeakMap();
+setInterval(() => {
+  for (const part of $$("data", document).filter((each) => each.closest(".ticking")).concat($$("progress.ticking"))) {
+    if (!ticking.has(part)) ticking.set(part, Number(part.value) - performance.now());
+    const now = ticking.get(part) + performance.now();
+    if (part.matches("progress")) part.value = now;
+    else part.textContent = duration(Math.floor(now / 1000) * 1000);
+  }
+}, 1000);
+const withoutTicking = (html) => html.replace(/<(span|progress) class="ticking".*?<\/\1>/g, "");
 
 const refreshed = new Map(); // the last answer for each part, by its id
 const scrolled = new Map();
@@ -295,8 +272,8 @@ document.addEventListener("htmx:beforeSwap", (event) => {
   if (!target.matches("[data-refresh]")) return;
   // What is refreshed keeps what it shows while the service is away, and is left alone while nothing has changed.
   away(xhr.status === 401 ? "You are signed out: this list is as it was. Sign in again to go on." : xhr.status >= 400 ? `The service answered ${xhr.status}: this list is as it was, and is asked for again.` : "");
-  if (xhr.status >= 400 || refreshed.get(target.id) === xhr.responseText) event.detail.shouldSwap = false;
-  else refreshed.set(target.id, xhr.responseText);
+  if (xhr.status >= 400 || refreshed.get(target.id) === withoutTicking(xhr.responseText)) event.detail.shouldSwap = false;
+  else refreshed.set(target.id, withoutTicking(xhr.responseText));
   scrolled.set(target.id, $(".scroll", target)?.scrollLeft ?? 0);
 });
 document.addEventListener("htmx:afterSwap", (event) => {
@@ -305,12 +282,26 @@ document.addEventListener("htmx:afterSwap", (event) => {
   const { id } = event.detail.target;
   if (scrolled.has(id)) $(`#${id} .scroll`)?.scrollTo({ left: scrolled.get(id) });
 });
+/** Shows how long an evaluation has taken while it is the newest one that works. */
+function showElapsed(began) {
+  const shown = $("#elapsed");
+  if (!shown) return;
+  shown.dataset.began = began;
+  const limit = shown.dataset.limit && `, of at most ${duration(Number(shown.dataset.limit))} of computing`;
+  const tick = () => {
+    if (shown.dataset.began !== String(began) || !$("form.working")) return clearInterval(every);
+    say(shown, `${inUnit("second", 1)((performance.now() - began) / 1000)}${limit ?? ""}`);
+  };
+  const every = setInterval(tick, 200);
+  tick();
+}
 document.addEventListener("htmx:beforeRequest", (event) => {
   const form = event.detail.elt;
   if (!form.closest("#evaluate, .examples, .again")) return;
   delete form.dataset.stopped;
   for (const each of [form, ...$$("#evaluate, .examples")]) each.classList.add("working");
   state("Evaluating");
+  showElapsed(performance.now());
 });
 document.addEventListener("htmx:afterRequest", (event) => {
   const form = event.detail.requestConfig.elt; // which may have been replaced by the answer

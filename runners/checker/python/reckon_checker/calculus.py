@@ -365,3 +365,29 @@ def _gradient(node: Tree, variables: tuple[Tree, ...], levels: Tree) -> Tree:
             raise Refused("D")
         parts.append(_gradient(differentiate(node, variable), variables, levels - 1))
     return ("List", *parts)
+
+
+def of_language(function: str, orders: tuple[Tree, ...], args: tuple[Tree, ...]) -> Tree:
+    """Derivative[orders][function][args] of a function of the language."""
+    names = tuple(f"derivative$variable{i}" for i in range(len(args)))
+    body: Tree = (function, *names)
+    for name, order in zip(names, orders, strict=True):
+        if not isinstance(order, int):
+            raise Refused("Derivative")
+        body = differentiate(body, name, order)
+    return applied(("Function", ("List", *names), body), args)
+
+
+def derivatives_of_list(node: Tree) -> Tree | None:
+    """D[{f, g}, x] as {D[f, x], D[g, x]}, D[f, {{x, y}, n}] by entries; None where it is another derivative."""
+    of, *by = arguments(node)
+    if is_call(of, "List"):
+        return ("List", *(("D", entry, *by) for entry in arguments(of)))
+    if len(by) == 1 and is_call(by[0], "List") and len(arguments(by[0])) == 1 and is_call(arguments(by[0])[0], "List"):
+        return ("List", *(("D", of, name) for name in arguments(arguments(by[0])[0])))
+    if len(by) == 1 and is_call(by[0], "List") and len(arguments(by[0])) == 2:
+        names, order = arguments(by[0])
+        if is_call(names, "List") and isinstance(order, int) and order > 0:
+            inner: Tree = ("List", names, order - 1) if order > 2 else ("List", names)
+            return ("List", *(("D", of, name) if order == 1 else ("D", ("D", of, name), inner) for name in arguments(names)))
+    return None

@@ -8,18 +8,21 @@ exponentials. A numerator that reduces to 0 proves equality; one that does not p
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Collection
 from typing import Any
 
 from flint import fmpq
 
 from . import budget
-from .calculus import applied, expand_d
+from .calculus import applied, derivatives_of_list, expand_d, of_language
 from .field import Field, Fraction, TooLarge, as_rational, content, lowest
 from .primes import factorization
 from .reality import on_reals, rewritten
 from .tree import CONSTANTS, Refused, Text, Tree, arguments, is_call, minus, plus, power, rational, times, undefined
 
+MAX_FACTORIAL = 200
+BESSEL = {"BesselJ": -1, "BesselY": -1, "BesselI": 1, "BesselK": 1}  # the value of order -n is that of n times this to the n-th (DLMF 10.4.1, 10.27)
 NUMBERS = frozenset("Pi EulerGamma Catalan Khinchin Glaisher".split())
 
 
@@ -195,9 +198,16 @@ class Normalizer:
         if isinstance(head, str):
             if head not in OPAQUE and not undefined(head):
                 raise TooLarge
+            order = as_rational(self.normal(node[1])) if head in BESSEL or (head == "Gamma" and len(node) == 2) else None
+            if order is not None and order.q == 1 and head in BESSEL and order < 0:
+                return self.normal(times(BESSEL[head] ** int(order.p), (head, -int(order.p), *node[2:])))
+            if order is not None and order.q == 1 and head == "Gamma" and 0 < order <= MAX_FACTORIAL:
+                return self.field.constant(math.factorial(int(order.p) - 1))
             name: object = head
         elif is_call(head, "Function"):
             return self.normal(applied(head, node[1:]))
+        elif isinstance(head, tuple) and is_call(head[0], "Derivative") and isinstance(head[1], str) and head[1] in ANALYTIC:
+            return self.normal(of_language(head[1], arguments(head[0]), node[1:]))
         elif is_call(head, "C") or (isinstance(head, tuple) and is_call(head[0], "Derivative")):
             name = head
         else:
@@ -466,6 +476,10 @@ OPAQUE = frozenset(
     "Hypergeometric2F1 HypergeometricU HarmonicNumber Pochhammer Abs Sign Re Im Arg Conjugate UnitStep HeavisideTheta Floor Ceiling Mod "
     "C DawsonF InverseErf Binomial Fibonacci LucasL Gudermannian".split()
 )
+# Those of one branch or several that have complex derivatives.
+ANALYTIC = (OPAQUE - frozenset("Abs Sign Re Im Arg Conjugate UnitStep HeavisideTheta Floor Ceiling Mod C".split())) | frozenset(
+    "Sin Cos Tan Cot Sec Csc Sinh Cosh Tanh Coth Sech Csch Exp Sqrt".split()
+)
 
 
 def proves_zero(node: Tree, *known: Collection[Any]) -> bool:
@@ -484,13 +498,3 @@ def proves_equal(left: Tree, right: Tree, *known: Collection[Any]) -> bool:
     if is_call(left, "D") and is_call(right, "List") and (entries := derivatives_of_list(left)) is not None:
         return proves_equal(entries, right, *known)
     return proves_zero(minus(left, right), *known)
-
-
-def derivatives_of_list(node: Tree) -> Tree | None:
-    """D[{f, g}, x] as {D[f, x], D[g, x]}, D[f, {{x, y}}] as {D[f, x], D[f, y]}; None where it is another derivative."""
-    of, *by = arguments(node)
-    if is_call(of, "List"):
-        return ("List", *(("D", entry, *by) for entry in arguments(of)))
-    if len(by) == 1 and is_call(by[0], "List") and len(arguments(by[0])) == 1 and is_call(arguments(by[0])[0], "List"):
-        return ("List", *(("D", of, name) for name in arguments(arguments(by[0])[0])))
-    return None

@@ -36,9 +36,10 @@ from .rules import (
     optima,
     orders,
     polynomial_parts,
+    power_series,
     programs,
+    programs_within,
     quantified,
-    series,
     solutions,
     sums,
     whole_numbers,
@@ -64,7 +65,7 @@ RESIDUAL: dict[str, Callable[[dict[str, Any], int], Residual]] = {
     "modular_matrix": modular_matrices.check,
     "text": identities.text,
     "limit": limits.check,
-    "series": series.check,
+    "series": power_series.check,
     "sum": sums.check,
     "integral": integrals.check,
     "value": numeric_value.check,
@@ -121,6 +122,7 @@ def check(task: dict[str, Any]) -> dict[str, Any]:
             task = {"kind": "identities", "claims": found}
         if task["kind"] == DISTRIBUTION:
             task = distributions.claims(task)
+        task = programs_within.worked_out(task)
         vocabulary.require_known(task)
         stand_ins.begin(task)
         task = explicit.written_out(extrema.of_numbers(task))

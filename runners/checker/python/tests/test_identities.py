@@ -90,9 +90,9 @@ def test_what_is_held_is_no_value() -> None:
     "answer",
     [
         ["First", ["Hold", "x"]],
-        ["With", ["List", ["Set", "y", "x"]], "y"],
-        ["Part", ["List", "x", 5], 1],
-        ["Which", "True", "x"],
+        ["With", ["List", ["Set", "y", "x"]], ["Hold", "y"]],
+        ["Part", ["Hold", "x", 5], 1],
+        ["CompoundExpression", ["Set", "y", "x"], "y"],
         [["Composition", "Sin"], "x"],
     ],
 )
@@ -101,6 +101,12 @@ def test_functions_that_are_not_known_decide_nothing(answer: Any) -> None:
         found = check({"kind": kind, "claims": [[tree("x"), tree(["Plus", "x", answer, ["Times", -1, answer]])]], "variables": ["x"]})
         assert found["status"] == "open"
         assert found["why"].startswith("unsupported: ")
+
+
+@pytest.mark.parametrize("answer", [["With", ["List", ["Set", "y", "x"]], "y"], ["Part", ["List", "x", 5], 1], ["Which", "True", "x"]])
+def test_programs_within_an_answer_are_worked_out(answer: Any) -> None:
+    for other, status in (("x", "proved"), (["Times", 2, "x"], "refuted")):
+        assert check({"kind": "identities", "claims": [[tree(other), tree(answer)]]})["status"] == status
 
 
 @pytest.mark.parametrize(

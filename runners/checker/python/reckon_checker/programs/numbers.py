@@ -337,6 +337,39 @@ def variance(value: Value) -> Value:
 builtin("StandardDeviation", 1)(lambda value: power(variance(value), Fraction(1, 2)) if variance(value) != 0 else 0)
 
 
+def _pairs(a: Value, b: Value, what: str) -> tuple[list[Any], list[Any]]:
+    first, second = _numbers(a, what, 2), _numbers(b, what, 2)
+    require(len(first) == len(second), what)
+    return first, second
+
+
+@builtin("Covariance", 2)
+def covariance(a: Value, b: Value) -> Value:
+    first, second = _pairs(a, b, "Covariance")
+    means = Fraction(sum(first)) / len(first), Fraction(sum(second)) / len(second)
+    return number(sum(((x - means[0]) * (y - means[1]) for x, y in zip(first, second, strict=True)), Fraction(0)) / (len(first) - 1))
+
+
+@builtin("Correlation", 2)
+def correlation(a: Value, b: Value) -> Value:
+    spread = exact(variance(a), "Correlation") * exact(variance(b), "Correlation")
+    require(spread != 0, "Correlation")
+    return quotient(covariance(a, b), power(number(Fraction(spread)), Fraction(1, 2)))
+
+
+@builtin("MeanDeviation", 1)
+def mean_deviation(value: Value) -> Value:
+    parts = _numbers(value, "MeanDeviation")
+    middle = Fraction(sum(parts)) / len(parts)
+    return mean_of([number(abs(one - middle)) for one in parts])
+
+
+@builtin("MedianDeviation", 1)
+def median_deviation(value: Value) -> Value:
+    middle = exact(median(value), "MedianDeviation")
+    return median(listed([number(Fraction(abs(one - middle))) for one in _numbers(value, "MedianDeviation")]))
+
+
 @builtin("Quantile", 2, 3)
 def quantile(value: Value, share: Value, *parameters: Value) -> Value:
     """With parameters {{a, b}, {c, d}} the value at x = a + (n + b) q of the sorted list, between two of them by c + d times the part of x behind the point."""

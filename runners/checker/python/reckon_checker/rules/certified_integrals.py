@@ -20,10 +20,10 @@ from ..findings import Verified
 from ..normal import proves_zero
 from ..reality import is_real
 from ..signs import Signs
-from ..tree import Refused, Tree, arguments, free_symbols, is_call, minus, plus, power, rational_tree, reals, replace, times, walk
+from ..tree import Refused, Tree, arguments, free_symbols, is_call, minus, plus, power, rational_of, rational_tree, reals, replace, times, walk
 from ..univariate import polynomial
 from ..values import INFINITY, MINUS_INFINITY, NonValue, Undecided, is_number, precision, real_ball
-from . import identities
+from . import identities, known_integrals
 from .breaks import single_valued, singular_places
 from .continuity import EVERYWHERE, Side, written_out
 from .limits import one_sided
@@ -38,11 +38,24 @@ KINKED = ("Abs", "RealAbs", "Sign", "RealSign", "UnitStep", "HeavisideTheta", "R
 
 def proof(integrand: Tree, ranges: list[tuple[str, Tree, Tree]], task: dict[str, Any], seed: int) -> Verified | None:
     """Whether the integral over ranges, the first one outermost, is the answer."""
-    value = over(integrand, ranges, list(task.get("assumptions") or []))
+    answer, conditions = task["answer"], list(task.get("assumptions") or [])
+    parts = arguments(answer)
+    if is_call(answer, "ConditionalExpression") and len(parts) == 2 and plain_condition(parts[1]):
+        answer, conditions = parts[0], [*conditions, parts[1]]
+    value = over(integrand, ranges, conditions)
     if value is None:
         return None
-    found = identities.check({"claims": [(value, task["answer"])], "assumptions": task.get("assumptions")}, seed)
+    found = identities.check({"claims": [(value, answer)], "assumptions": conditions}, seed)
     return found if isinstance(found, Verified) else None
+
+
+def plain_condition(condition: Tree) -> bool:
+    """Whether a condition bounds one symbol, or its real part, by one number: some values meet it."""
+    if not is_call(condition, "Greater", "Less", "GreaterEqual", "LessEqual") or len(arguments(condition)) != 2:
+        return False
+    one, bound = arguments(condition)
+    name = arguments(one)[0] if is_call(one, "Re") else one
+    return isinstance(name, str) and rational_of(bound) is not None
 
 
 def over(integrand: Tree, ranges: list[tuple[str, Tree, Tree]], conditions: list[Tree]) -> Tree | None:
@@ -60,10 +73,12 @@ def integral(integrand: Tree, x: str, low: Tree, high: Tree, conditions: list[Tr
     integrand = written_out(integrand)
     try:
         if (free_symbols(integrand) - {x}) | free_symbols(low) | free_symbols(high):
-            return of_power(integrand, x, low, high, conditions) or entire(integrand, x, low, high, conditions)
-        return with_numbers(integrand, x, low, high)
+            found = of_power(integrand, x, low, high, conditions) or entire(integrand, x, low, high, conditions)
+        else:
+            found = with_numbers(integrand, x, low, high)
     except (NotPlaced, NotOfForm, Undecided, Refused, ValueError, ZeroDivisionError, OverflowError):
-        return None
+        found = None
+    return found if found is not None else known_integrals.value(integrand, x, low, high, conditions)
 
 
 def antiderivative(integrand: Tree, x: str, usable: Any = None) -> Tree | None:

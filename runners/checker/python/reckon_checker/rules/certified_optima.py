@@ -16,12 +16,14 @@ from ..expanding import is_minus_infinity, towards
 from ..findings import Refuted, Verified
 from ..normal import proves_zero
 from ..parameters import Known
-from ..tree import Refused, Tree, arguments, exactly, free_symbols, is_call, minus, reals, replace, replace_each, times, walk
+from ..tree import Refused, Tree, arguments, exactly, free_symbols, is_call, minus, power, rational_tree, reals, replace, replace_each, times, walk
 from ..values import Undecided, is_number, precision, real_ball
 from . import globally
+from .breaks import single_valued
 from .cells import Cells
 from .enclosed import interval
 from .limits import one_sided
+from .one_variable import VARIABLE, Line, NotPlaced, line_of
 from .rounded import read
 
 BITS = 320
@@ -55,7 +57,38 @@ class Optimum:
         if not all(self._comparison(condition) for condition in self.constraints) or not self._attained(value, point, domain):
             return None
         bound = ("GreaterEqual" if self.sense > 0 else "LessEqual", self.objective, value)
-        return Verified(True) if isinstance(self._cells(bound, "True", domain), Verified) else None
+        return Verified(True) if isinstance(self._cells(bound, "True", domain), Verified) or self._bound_by_waves(value, domain) else None
+
+    def _waves(self) -> tuple[Line, Tree, list[Tree]] | None:
+        """Without constraints, the objective in t = Tan[v/2] for all real t, or in t = E^v for t > 0. At the one x of a period at which t is infinite
+        the objective is continuous, or has no value."""
+        if self.constraints:
+            return None
+        try:
+            line = line_of([self.objective], self.name)
+            written = line.written(self.objective)
+        except NotPlaced:
+            return None
+        if not line.kind or not single_valued(self.objective, self.name):
+            return None
+        return line, written, [("Greater", VARIABLE, 0)] if line.kind == "exponential" else []
+
+    def _bound_by_waves(self, value: Tree, domain: str) -> bool:
+        found = self._waves() if domain == "Reals" else None
+        if found is None:
+            return False
+        bound = ("GreaterEqual" if self.sense > 0 else "LessEqual", found[1], value)
+        return isinstance(Cells(bound, "True", found[2], VARIABLE, "Reals", real=True, solving=False).compare(), Verified)
+
+    def _attained_by_waves(self, value: Tree, domain: str) -> bool:
+        found = self._waves() if domain == "Reals" else None
+        if found is None:
+            return False
+        line, written, conditions = found
+        if isinstance(Cells(("Equal", written, value), "False", conditions, VARIABLE, "Reals", real=True, solving=False).compare(), Refuted):
+            return True
+        x = times(power(rational_tree(line.slope), -1), minus(times("Pi", power(line.unit, -1)), rational_tree(line.start)))
+        return line.kind == "circular" and proves_zero(minus(replace(self.objective, self.name, x), value))
 
     def decimal(self, local: bool) -> Verified | None:
         """Without constraints: the optimum lies within the digits of the value, and so does the objective at the point."""
@@ -111,7 +144,7 @@ class Optimum:
 
     def _attained(self, value: Tree, point: Tree | None, domain: str) -> bool:
         if point is None:
-            return isinstance(self._cells(("Equal", self.objective, value), "False", domain), Refuted)
+            return isinstance(self._cells(("Equal", self.objective, value), "False", domain), Refuted) or self._attained_by_waves(value, domain)
         if free_symbols(point) or (domain == "Integers" and not isinstance(point, int)):
             return False
         try:

@@ -10,20 +10,25 @@ from __future__ import annotations
 
 from typing import Any
 
-from flint import fmpq, fmpq_poly
+from flint import arb, fmpq, fmpq_poly
 
 from ..assumptions import Assumptions
+from ..evaluation import evaluate
 from ..expanding import towards
 from ..findings import Verified
 from ..hypergeometric import related
 from ..normal import proves_zero
-from ..tree import Tree, free_symbols, minus, plus, power, rational, rational_tree, replace, times
+from ..signs import sign_between
+from ..tree import Refused, Tree, free_symbols, minus, plus, power, rational, rational_tree, replace, times
 from ..univariate import as_tree
-from . import identities
+from ..values import Number, Undecided, Value, complex_ball, is_number, precision
+from . import identities, terminating
 from .gosper import antidifference, quotient_in, ratio, shifted
 from .limits import one_sided
+from .primitives import NotOfForm, exponential_sum, factored
 from .recurrences import has_values
 
+BITS = 256
 MAX_ROOTS = 8
 MAX_AHEAD = 8  # terms that are added one by one before a form holds
 
@@ -32,6 +37,8 @@ def to_symbolic_end(task: dict[str, Any], ends: tuple[str, Tree, Tree]) -> Verif
     """ends: the index, a whole number or a symbol, and a symbol that stands in neither the term nor the first end."""
     k, low, high = ends
     term, answer = task["term"], task["answer"]
+    if low == 0 and isinstance(high, str) and high in free_symbols(term) - {k} and not task.get("product"):
+        return terminating.proof(task, k, high)
     if (
         not isinstance(high, str)
         or not free_symbols(high)
@@ -64,9 +71,31 @@ def to_infinity(task: dict[str, Any], term: Tree, k: str, start: int, seed: int)
 
 def product_to_infinity(task: dict[str, Any], factor: Tree, k: str, start: int, seed: int) -> Verified | None:
     """A product from a whole number on, without parameters."""
-    form = of_factors(factor, k, start)
+    form = unbounded(factor, k, start) if task["answer"] in (0, "Infinity") else of_factors(factor, k, start)
+    if form is not None and form == task["answer"]:
+        return Verified(exact=True)
     found = None if form is None else identities.check({"claims": [(form, task["answer"])]}, seed)
     return found if isinstance(found, Verified) else None
+
+
+def unbounded(factor: Tree, k: str, start: int) -> Tree | None:
+    """0 or Infinity, of a quotient p/q of polynomials without a zero or a pole from the first index on: the product goes as k^d, d the difference of the
+    second coefficients, where the first ones are the same; else as a power of a number, or a factorial."""
+    quotient = quotient_in(factor, k)
+    if quotient is None:
+        return None
+    top, bottom = quotient
+    if any(f.degree() == 1 and (root := -f[0] / f[1]).q == 1 and root >= start for side in quotient for f, _ in side.factor()[1]):
+        return None
+    n, m = top.degree(), bottom.degree()
+    size = abs(top[n] / bottom[m])
+    growth = fmpq(n - m) if n != m else size - 1
+    if n == m and top[n] == bottom[m]:
+        growth = top[n - 1] / top[n] - bottom[n - 1] / bottom[n] if n > 0 else fmpq(0)
+    if growth < 0:
+        return 0
+    signs = [sign_between(side, fmpq(start), None, strict=False) if side.degree() > 0 else "+" if side[0] > 0 else "-" for side in quotient]
+    return "Infinity" if growth > 0 and signs[0] == signs[1] != "" else None
 
 
 def of_factors(factor: Tree, k: str, start: int) -> Tree | None:
@@ -110,12 +139,14 @@ def of_second_degree(p: fmpq_poly) -> list[Tree]:
 
 def forms(term: Tree, k: str, start: int) -> list[Tree]:
     """Closed forms of the sum, where its convergence is proved elsewhere."""
+    if proves_zero(term, (), (k,)):
+        return [0]
     first = start + start % 2
     pair = plus(replace(term, k, times(2, k)), replace(term, k, plus(times(2, k), 1)))
     by_pairs = of_rational(pair, k, first // 2)  # of a term with (-1)^k
     if by_pairs is not None and first > start:
         by_pairs = plus(replace(term, k, start), by_pairs)
-    found = [telescoped(term, k, start), of_rational(term, k, start), of_hypergeometric(term, k, start), by_pairs]
+    found = [telescoped(term, k, start), of_rational(term, k, start), of_hypergeometric(term, k, start), by_pairs, of_polylogarithms(term, k, start)]
     return [form for form in found if form is not None]
 
 
@@ -163,6 +194,49 @@ def of_rational(term: Tree, k: str, start: int) -> Tree | None:
             value: Tree = times(-1, ("PolyGamma", 0, a)) if order == 1 else ("HurwitzZeta", order, a)
             parts.append(times(rational_tree(coefficient), value))
     return after(term, k, start, first, plus(*parts))
+
+
+def of_polylogarithms(term: Tree, k: str, start: int) -> Tree | None:
+    """Sums of c k^(-s) E^(r k) as c PolyLog[s, E^r], where each converges: inside the unit circle, on it for s > 0, and at 1 for s > 1 (DLMF 25.12.10)."""
+    constant, factors = factored(term, k)
+    s: Tree = times(-1, plus(*(exponent for base, exponent in factors if base == k)))
+    if not 1 <= start <= MAX_AHEAD or free_symbols(s):
+        return None
+    try:
+        waves = exponential_sum(times(*(power(base, exponent) if exponent != 1 else base for base, exponent in factors if base != k)), k)
+        written = plus(*(times(constant, c, power(k, minus(n, s)), power("E", times(rate, k))) for (rate, n), c in waves.items()))
+        if not identities.proves([(term, written)], Assumptions([("Element", k, "PositiveIntegers")])):
+            return None
+        parts = [times(c, polylogarithm(minus(s, n), rate)) for (rate, n), c in waves.items()]
+    except (NotOfForm, Undecided, Refused, ArithmeticError, ValueError):
+        return None
+    return plus(times(constant, plus(*parts)), *(times(-1, replace(term, k, j)) for j in range(1, start)))
+
+
+def polylogarithm(s: Tree, rate: Tree) -> Tree:
+    """The sum of k^(-s) E^(rate k) from 1 on; NotOfForm where it is not proved to converge."""
+    with precision(BITS):
+        order, at = number(evaluate(s)), complex_ball(number(evaluate(rate)))
+        if at.real == 0:
+            unit = bool((at.exp() - 1).contains(0))
+            if unit and not proves_zero(minus(power("E", rate), 1)):
+                raise NotOfForm
+            least = 1 if unit else 0
+            if not isinstance(order, fmpq | arb) or not order > least:
+                raise NotOfForm
+            if unit:
+                return ("Zeta", s)
+        elif not at.real < 0:
+            raise NotOfForm
+    if proves_zero(plus(power("E", rate), 1)):
+        return times(-1, ("Log", 2)) if proves_zero(minus(s, 1)) else times(minus(power(2, minus(1, s)), 1), ("Zeta", s))
+    return ("PolyLog", s, power("E", rate))
+
+
+def number(value: Value) -> Number:
+    if not is_number(value):
+        raise NotOfForm
+    return value
 
 
 def of_pair(top: fmpq_poly, bottom: fmpq_poly, p: fmpq_poly, first: int) -> list[Tree]:

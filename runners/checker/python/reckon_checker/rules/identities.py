@@ -17,10 +17,12 @@ from ..evaluation import evaluate
 from ..findings import Open, Refuted, Residual, Sampled, Statement, Supported, Verified, Witness
 from ..normal import proves_equal
 from ..tree import Refused, Tree, arguments, brief, exactly, free_symbols, is_call, kept_by_machines, minus, reals, replace, walk
-from ..values import INDETERMINATE, Relation, Undecided, compare, is_number
+from ..values import INDETERMINATE, Relation, Undecided, compare, is_number, precision
 from . import forms
+from .digits_right import all_right
 
 # Functions whose value at a place without width the normal form does not tell: Sign[0] is 0, 0/Abs[0] is not.
+DIGIT_BITS = 192
 AT_ZERO = ("Sign", "RealSign", "OffZero$")
 ARITHMETIC = frozenset("Plus Times Power Subtract Minus Divide Rational Complex Sqrt".split())
 POSITIVE_DOMAINS = ("PositiveReals", "PositiveIntegers", "PositiveRationals", "Primes")
@@ -91,7 +93,22 @@ def judged(task: dict[str, Any], seed: int) -> Residual:
     found = Verified(exact=True) if proved and seen.certain and seen.places_seen else conclude(claims, seen)
     if isinstance(found, Verified) and assumptions.integers and not found.exact:
         return Supported()  # some integers are not all of them
+    if isinstance(found, Supported) and budget.attempted(lambda: digits_right(claims)):
+        return Verified(exact=False, residual="0 to the digits that the answer shows")
     return found
+
+
+def digits_right(claims: list[Claim]) -> bool:
+    """Whether the right sides are decimals that show the numbers on the left, of decimals too, to their digits."""
+    if any(free_symbols(side) for claim in claims for side in claim) or not all(reals(side) for claim in claims for side in claim):
+        return False
+    if not kept_by_machines(*(left for left, _ in claims)) or machine.cancels(*(left for left, _ in claims)):
+        return False
+    with precision(DIGIT_BITS):
+        try:
+            return all(all_right(right, evaluate(exactly(left))) for left, right in claims)
+        except (Undecided, Refused):
+            return False
 
 
 def _with_reals(claims: list[Claim], assumptions: Assumptions, seed: int, refuted: Refuted) -> Refuted:

@@ -14,7 +14,7 @@ from ..expansion import Expander
 from ..findings import Open, Refuted, Residual, Sampled, Statement, Supported, Verified
 from ..machine import cancels
 from ..parameters import Known, conditions_of, judged, named, sampled, values_only
-from ..tree import Refused, Tree, arguments, free_symbols, is_call, reals
+from ..tree import Refused, Tree, arguments, free_symbols, is_call, kept_by_machines
 from ..values import COMPLEX_INFINITY, INDETERMINATE, Kind, NonValue, Relation, Undecided, Value, compare, precision
 from ..wording import show
 from . import identities
@@ -50,7 +50,8 @@ def check(task: dict[str, Any], seed: int) -> Residual:
         return conclude(limits, answer, values, bool(task.get("discrete")))
 
     found = sampled(names, [answer, point], conditions, seed, look)
-    return (proof(limits, answer, seed) or found) if isinstance(found, Supported) and not names and not reals(function) and not reals(answer) else found
+    exact = kept_by_machines(function, point)
+    return (proof(limits, answer, seed) or found) if isinstance(found, Supported) and not names and exact else found
 
 
 def proof(limits: list[Limit | None], answer: Tree, seed: int) -> Verified | None:

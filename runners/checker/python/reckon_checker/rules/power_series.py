@@ -11,16 +11,20 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from dataclasses import replace as replaced
+from typing import Any
 
 from flint import fmpq, fmpq_poly
 
+from .. import budget, stand_ins
 from ..calculus import differentiate
 from ..evaluation import evaluate
-from ..findings import Verified
+from ..findings import Residual, Supported, Verified
 from ..hypergeometric import related
 from ..normal import proves_zero
-from ..tree import Tree, arguments, free_symbols, is_call, minus, plus, power, rational_tree, replace, times
+from ..tree import Refused, Tree, arguments, free_symbols, is_call, minus, plus, power, rational_tree, reals, replace, times
 from ..univariate import polynomial
+from ..values import Undecided
+from . import series
 from .gosper import Ratio, quotient_in, ratio
 from .recurrences import has_values
 from .series import agrees_up_to, at
@@ -64,10 +68,42 @@ def proof(term: Tree, k: str, first: int, answer: Tree) -> Verified | None:
     x = next(iter(names))
     for inverted in (False, True):
         turned = [replace(node, x, power(x, -1)) if inverted else node for node in (term, answer)]
-        series = read(turned[0], k, first, x)
-        if series is not None:
-            return Verified(True) if sums_to(series, turned[1]) else None
+        found = read(turned[0], k, first, x)
+        if found is not None:
+            return Verified(True) if sums_to(found, turned[1]) else None
     return None
+
+
+def check(task: dict[str, Any], seed: int) -> Residual:
+    """Procedure "series": a coefficient with an index n also by the series that it makes, c(n) x^n from the first n on."""
+    found = series.check(task, seed)
+    index, given = task.get("index"), task.get("coefficient") or []
+    if not isinstance(found, Supported) or not isinstance(index, str) or not index or len(given) != 1:
+        return found
+    c, first = from_first(task["answer"], index)
+    x, point = given[0]["name"], given[0]["point"]
+    if first is None or point != 0 or reals(c) or reals(task["function"]) or stand_ins.mentioned(task):
+        return found
+
+    def prove() -> Verified | None:
+        try:
+            return proof(times(c, power(x, index)), index, first, task["function"])
+        except (Undecided, Refused, ValueError, ZeroDivisionError, OverflowError):
+            return None
+
+    return budget.attempt(prove) or found
+
+
+def from_first(answer: Tree, n: str) -> tuple[Tree, int | None]:
+    """The formula and the first index from which on it holds: of Piecewise[{{c, n >= first}}, 0], and of a formula that has a value from 0 on."""
+    if not is_call(answer, "Piecewise"):
+        return answer, 0
+    cases = arguments(answer)
+    rows = [arguments(row) for row in arguments(cases[0])]
+    if len(rows) != 1 or (len(cases) > 1 and cases[1] != 0) or not is_call(rows[0][1], "GreaterEqual"):
+        return answer, None
+    one, first = arguments(rows[0][1])
+    return rows[0][0], first if one == n and isinstance(first, int) else None
 
 
 def read(term: Tree, k: str, first: int, x: str) -> PowerSeries | None:

@@ -29,7 +29,7 @@ class NotOfForm(Exception):
 
 def candidates(node: Tree, x: str) -> Iterator[Tree]:
     """Antiderivatives to be proved, one after the other."""
-    for make in (by_exponentials, of_quotient, by_terms, of_root, by_substitution, of_waves):
+    for make in (by_exponentials, of_quotient, by_terms, of_root, by_substitution, of_waves, by_parts):
         budget.step()
         try:
             yield make(node, x)
@@ -231,7 +231,7 @@ def factored(node: Tree, x: str) -> tuple[Tree, list[tuple[Tree, Tree]]]:
         elif is_call(one, "Sqrt"):
             found.append((parts[0], times(n, HALF) if n != 1 else HALF))
         elif is_call(one, "Power") and len(parts) == 2 and parts[0] != "E" and x not in free_symbols(parts[1]):
-            if isinstance(parts[1], int) and is_call(parts[0], "Times", "Divide"):
+            if isinstance(parts[1], int) and is_call(parts[0], "Times", "Divide", "Sqrt", "Power", "Exp"):
                 pending.append((parts[0], n * parts[1]))
             else:
                 found.append((parts[0], times(n, parts[1]) if n != 1 else parts[1]))
@@ -364,6 +364,31 @@ def of_waves(node: Tree, x: str) -> Tree:
     v = plus(times(rate, x), times(rational_tree(over.start), over.unit)) if over.start != 0 else times(rate, x)
     t: Tree = ("Tan", times(HALF, v)) if over.kind == "circular" else power("E", v)
     return times(power(rate, -1), replace(found, "t$value", t))
+
+
+# Inverse functions and logarithms, by parts.
+
+OF_PARTS = ("ArcSin", "ArcCos", "ArcTan", "ArcCot", "ArcSinh", "ArcCosh", "ArcTanh", "ArcCoth", "Log")
+
+
+def by_parts(node: Tree, x: str) -> Tree:
+    """P(x) g(x) with a polynomial P and an inverse function g: Q g less the integral of Q g', where Q' is P and Q g' has none."""
+    constant, factors = factored(node, x)
+    inverse = [base for base, exponent in factors if is_call(base, *OF_PARTS) and exponent == 1]
+    if len(inverse) != 1:
+        raise NotOfForm
+    g = inverse[0]
+    p = polynomial(times(*(power(base, exponent) if exponent != 1 else base for base, exponent in factors if base is not g)), x)
+    if p is None:
+        raise NotOfForm
+    whole = as_tree(p.integral(), x)
+    rest = times(whole, differentiate(g, x))
+    for make in (of_quotient, of_root, by_substitution):
+        try:
+            return times(constant, minus(times(whole, g), make(rest, x)))
+        except NotOfForm:
+            continue
+    raise NotOfForm
 
 
 # A function of another times its derivative.

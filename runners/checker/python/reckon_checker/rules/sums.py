@@ -27,6 +27,7 @@ from .digits_right import all_right
 from .finite import finite_somewhere
 from .integrals import DIGITS, against, diverges, infinite_number
 from .iterated import separated
+from .primitives import factored
 
 BITS = (96, 256)
 STARTS = (5, 7, 10, 14)
@@ -74,7 +75,7 @@ def check(task: dict[str, Any], seed: int) -> Residual:
 
     found = sampled(names, [answer, low, high], conditions, seed, look)
     if isinstance(found, Supported) and names:
-        return of_parameters(task, body, fresh, (low, high)) or found
+        return of_parameters(task, body, fresh, (low, high), seed) or found
     if not isinstance(found, Supported):
         return found
     if task.get("approximate"):
@@ -90,7 +91,7 @@ def check(task: dict[str, Any], seed: int) -> Residual:
     return budget.attempt(lambda: route(task, body, fresh, low, seed)) or found
 
 
-def of_parameters(task: dict[str, Any], body: Tree, name: str, ends: tuple[Tree, Tree]) -> Verified | None:
+def of_parameters(task: dict[str, Any], body: Tree, name: str, ends: tuple[Tree, Tree], seed: int) -> Verified | None:
     """A power series in one parameter."""
     low, high = ends
     if task.get("product") or task.get("approximate") or not isinstance(low, int) or high != "Infinity" or reals(body) or reals(task["answer"]):
@@ -98,6 +99,11 @@ def of_parameters(task: dict[str, Any], body: Tree, name: str, ends: tuple[Tree,
 
     def prove() -> Verified | None:
         try:
+            constant, factors = factored(body, name)
+            if low == 1 and factors and all(base == name for base, _ in factors):  # the definition of the zeta function (DLMF 25.2.1)
+                form = times(constant, ("Zeta", times(-1, plus(*(exponent for _, exponent in factors)))))
+                found = identities.check({"claims": [(form, task["answer"])], "assumptions": task.get("assumptions")}, seed)
+                return found if isinstance(found, Verified) else None
             return power_series.proof(body, name, low, task["answer"])
         except (Undecided, Refused, ValueError, ZeroDivisionError, OverflowError):
             return None
