@@ -29,13 +29,13 @@ const counter = "0+0x10 1+0x60"
 
 // incidents has each alert of docs/alerts.yml.
 var incidents = map[string]incident{
-	"ReckonNotReady":              {of("reckon_ready", "1 0x5"), of("reckon_ready", day("1")), "3m", ""},
-	"ReckonProcessGone":           {of(`up{job="reckon"}`, "1 0x5"), of(`up{job="reckon"}`, day("1")), "3m", ""},
+	"ReckonNotReady":    {of("reckon_ready", "1 0x5"), of("reckon_ready", day("1")), "3m", ""},
+	"ReckonProcessGone": {of(`up{job="reckon"}`, "1 0x5"), of(`up{job="reckon"}`, day("1")), "3m", ""},
 	// Started every two minutes, a scrape in four seeing it up.
 	"ReckonProcessRestarts":       {of(`process_start_time_seconds{job="reckon"}`, "0 _ 120 _ 240 _ 360 _ 480 _ 600"), of(`process_start_time_seconds{job="reckon"}`, "100x600 36000x839"), "10m", ""},
 	"ReckonDependencyDown":        {of(`reckon_dependency_up{dependency="blobs"}`, "1 0x5"), of(`reckon_dependency_up{dependency="blobs"}`, day("1")), "3m", ""},
 	"ReckonLogRefusesAppends":     {of("reckon_log_refuses_appends", "0 1x5"), of("reckon_log_refuses_appends", day("0")), "1m", ""},
-	"ReckonLogNotVerified":        {of("reckon_log_last_verification_seconds", "0x720"), of("reckon_log_last_verification_seconds", "0+60x1440"), "15d", "1h"},
+	"ReckonLogNotVerified":        {of("reckon_log_last_verification_seconds", "0x720"), of("reckon_log_last_verification_seconds", "0+60x1440"), "16d", "1h"},
 	"ReckonReadModelHalted":       {of(`reckon_projection_phase{projection="jobs",version="2",phase="halted"}`, "0 1x5"), of(`reckon_projection_phase{projection="jobs",version="2",phase="halted"}`, day("0")), "3m", ""},
 	"ReckonTransparencyLogBehind": {of("reckon_transparency_leaves", "5x60", "reckon_transparency_leaves_served", "4x60"), of("reckon_transparency_leaves", day("5"), "reckon_transparency_leaves_served", day("5")), "40m", ""},
 	"ReckonCheckpointsNotSigned":  {of("reckon_transparency_failing", "0 1x30"), of("reckon_transparency_failing", day("0")), "20m", ""},
