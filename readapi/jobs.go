@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"time"
 
+	"reckon/domain/burst"
 	"reckon/domain/event"
 	"reckon/domain/job"
 	"reckon/internal/auth"
@@ -133,7 +134,7 @@ func (s Services) jobs(ctx context.Context, in *jobsInput) (*jobsOutput, error) 
 func listed(r projections.JobRow) view.Job {
 	j := view.Job{
 		JobID: r.JobID, Kind: r.Kind, Status: r.Status, CreatedAt: event.Timestamp(r.CreatedAt()), StartedAt: view.NullableTimestamp(r.StartedAt()), FinishedAt: view.NullableTimestamp(r.FinishedAt()),
-		TimeoutMS: r.TimeoutMS, Attempt: r.Attempt, Preview: string(r.Preview), Verdict: r.Verdict, SessionID: r.SessionID, Error: view.FailureText(r.Status, string(r.Error)),
+		TimeoutMS: r.TimeoutMS, Attempt: r.Attempt, Preview: string(r.Preview), Verdict: burst.Verdict(r.Verdict), SessionID: r.SessionID, Error: view.FailureText(r.Status, string(r.Error)),
 	}
 	if r.Published {
 		j.SetPublished(r.RunID, r.CertificateID)

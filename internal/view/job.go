@@ -7,6 +7,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"reckon/domain/burst"
 	"reckon/domain/certificate"
 	"reckon/domain/event"
 	"reckon/domain/job"
@@ -32,8 +33,8 @@ type Job struct {
 	Result        *httpkit.JSONObject `json:"result,omitempty" doc:"Structured result, once the job has one. @job_results"`
 	CertificateID string              `json:"certificate_id,omitempty" format:"uuid" doc:"Proof jobs: the certificate, once issued"`
 	// Preview and Verdict are there in lists.
-	Preview string `json:"preview,omitempty" doc:"In lists: the beginning of what was submitted in one line, at most 200 bytes; of an object its members, with lists of objects counted"`
-	Verdict string `json:"verdict,omitempty" enum:"verified,refuted,inconclusive,rejected,unsupported" doc:"In lists: the verdict that the job's run or certificate was published with; left out without one"`
+	Preview string        `json:"preview,omitempty" doc:"In lists: the beginning of what was submitted in one line, at most 200 bytes; of an object its members, with lists of objects counted"`
+	Verdict burst.Verdict `json:"verdict,omitempty" enum:"verified,refuted,inconclusive,rejected,unsupported" doc:"In lists: the verdict that the job's run or certificate was published with; left out without one"`
 	// Submitted and SubmittedRemoved are there where they were asked for.
 	Submitted        *httpkit.JSONObject `json:"submitted,omitempty" doc:"Where the request asks for it: the fields of the submission's body that its kind takes. Of a proof's export it has sha256, bytes, exporter, lean and format_version, not the text"`
 	SubmittedRemoved bool                `json:"submitted_removed,omitempty" doc:"True: it was asked for and is long, and the service does not hold its text any more. Left out otherwise"`

@@ -232,7 +232,7 @@ func runFlood(kind, address string) {
 					}
 					if err != nil {
 						fmt.Fprintln(os.Stderr, kind, err)
-						time.Sleep(time.Second)
+						wait.Pace(time.Second)
 					}
 				}
 			})
