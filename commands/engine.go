@@ -16,7 +16,7 @@ type Engine interface {
 	// Evaluate evaluates one expression. It returns ErrBudgetExhausted when it
 	// killed the worker at the end of the budget or the session's worker was busy
 	// for that long, an EngineFailedError when the worker did not survive, a
-	// SaturatedError when no worker became free in time, or a SessionEndedError for
+	// SaturatedError when no worker became free in time, ErrEngineLost when all workers ended at once, or a SessionEndedError for
 	// a session that had a worker and has ended, for whatever reason: a session gets no second one. When the context is cancelled it kills the
 	// worker at once: an EngineFailedError of run.FailureCancelled if it was computing,
 	// else the context's error. The outcome's Elapsed and SessionEnded are set with an error too.
@@ -66,6 +66,8 @@ var (
 	ErrBudgetExhausted = errors.New("the compute budget is exhausted")
 	// ErrSaturated means that no worker was free in time; retry later. A SaturatedError is one.
 	ErrSaturated = errors.New("all workers are busy; retry in a moment")
+	// ErrEngineLost means that the engine itself ended while it evaluated, which says nothing about the expression.
+	ErrEngineLost = errors.New("the engine's process ended under the evaluation, of which nothing was logged; retry in a moment")
 )
 
 // SaturatedError is an ErrSaturated that knows when a worker comes free.

@@ -105,7 +105,7 @@ var ErrTooManySessions = errors.New("the plan's live sessions are all in use; DE
 // Whatever it answers with a run id is durable, receipt included. It returns a
 // RunEndedError for a run that was logged without an answer; with any other error
 // no run was logged: an error of Admit, SessionElsewhereError, ErrTooManySessions,
-// ErrSaturated, ErrUnavailable, receipt.ErrCannotSign, or the context's.
+// ErrSaturated, ErrEngineLost, ErrUnavailable, receipt.ErrCannotSign, or the context's.
 func (ev *Evaluator) Evaluate(ctx context.Context, in Intent, c Evaluate) (Evaluation, error) {
 	admitted, err := ev.admit(ctx, c)
 	if err != nil {

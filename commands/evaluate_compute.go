@@ -30,7 +30,7 @@ type computation struct {
 // compute has the engine evaluate, and stores what is too long for an event. An
 // evaluation that ran out of its budget, did not leave the engine alive or lost its
 // caller is a computation without an answer; an error is one that says nothing about
-// the expression: ErrSaturated, SessionEndedError, the context's, or of the blobs.
+// the expression: ErrSaturated, ErrEngineLost, SessionEndedError, the context's, or of the blobs.
 // Once the engine has computed, the end of the context stops nothing any more, but that of a job's does.
 func (ev *Evaluator) compute(ctx context.Context, in Intent, subject run.Subject, a admitted, owned ownedSession) (computation, error) {
 	request := EngineRequest{Code: a.Expression, Tree: a.tree, Account: in.Account, OwnWorker: subject.JobID != "", Budget: a.budget(), QueueWait: ev.config.QueueWait}

@@ -94,10 +94,14 @@ func (j *Jobs) ReturnJob(ctx context.Context, in Intent, jobID, nonce, lacked st
 }
 
 // AbandonJob takes a job from a runner that lost the attempt: the job goes back into the queue, or is lost after
-// job.MaxAbandoned attempts that are spent. spent tells that the job's work ended its runner or the attempt, for all that is
-// known. An attempt that has ended is left alone. Its errors are Handle's.
+// job.MaxAbandoned attempts that are spent. spent tells that the runner ended. An attempt that has ended is left alone. Its errors are Handle's.
 func (j *Jobs) AbandonJob(ctx context.Context, in Intent, jobID, nonce string, spent bool) (job.State, error) {
 	return j.take(ctx, in, jobID, job.Abandon{Nonce: nonce, Now: event.Timestamp(in.At), Spent: spent})
+}
+
+// BlameWork is AbandonJob by the runner itself, which saw that the job's work ended the attempt.
+func (j *Jobs) BlameWork(ctx context.Context, in Intent, jobID, nonce string) (job.State, error) {
+	return j.take(ctx, in, jobID, job.Abandon{Nonce: nonce, Now: event.Timestamp(in.At), Spent: true, Shown: true})
 }
 
 // ExcuseAttempt says that the runner of an attempt lives, which was cut off from the log: the attempt no longer holds the

@@ -421,7 +421,7 @@ func TestHandingBackAndLosing(t *testing.T) {
 	for attempt := 1; ; attempt++ {
 		nonce := fmt.Sprint("a", attempt)
 		claim(t, j, id, nonce)
-		state, err := j.AbandonJob(t.Context(), intentOf(anna), id, nonce, true)
+		state, err := j.BlameWork(t.Context(), intentOf(anna), id, nonce)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -436,7 +436,7 @@ func TestHandingBackAndLosing(t *testing.T) {
 		}
 	}
 	if got := l.names(today); got != "slots.spent" {
-		t.Errorf("a job whose work ended its runners costs its slot: %s", got)
+		t.Errorf("a job whose work ended its attempts costs its slot: %s", got)
 	}
 }
 
@@ -457,6 +457,15 @@ func TestWhatTheServiceLosesIsRefunded(t *testing.T) {
 		"in a session": func(t *testing.T, j *commands.Jobs, id string) (job.State, error) {
 			claim(t, j, id, "1")
 			return j.AbandonJob(t.Context(), intentOf(anna), id, "1", true)
+		},
+		"its runners ended": func(t *testing.T, j *commands.Jobs, id string) (state job.State, err error) {
+			for attempt := range job.MaxAbandoned {
+				claim(t, j, id, fmt.Sprint(attempt))
+				if state, err = j.AbandonJob(t.Context(), intentOf(anna), id, fmt.Sprint(attempt), true); err != nil {
+					return state, err
+				}
+			}
+			return state, nil
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -43,22 +43,31 @@ func (e *SessionElsewhereError) Error() string {
 // Is makes it a session.ErrOwnedElsewhere.
 func (e *SessionElsewhereError) Is(target error) bool { return target == session.ErrOwnedElsewhere }
 
-// ErrSessionOwnerAway is every SessionOwnerError.
+// ErrSessionOwnerUnreached is every SessionOwnerError of an evaluation that was not sent.
+var ErrSessionOwnerUnreached = errors.New("the process that holds the session cannot be reached from here, and the evaluation did not run. Try again in a moment: if it has died, a fresh session begins")
+
+// ErrSessionOwnerAway is every other SessionOwnerError.
 var ErrSessionOwnerAway = errors.New("the process that holds the session does not answer; whether the evaluation ran is unknown. Try again in a moment: if it has died, a fresh session begins")
 
-// SessionOwnerError means that the evaluation was sent to the live process that owns the
-// session, and no answer came. Whether a run was logged is unknown.
+// SessionOwnerError means that no answer came from the live process that owns the session. Whether a run was logged is unknown,
+// unless the evaluation was not sent.
 type SessionOwnerError struct {
-	Owner string // runner id
-	Cause error
+	Owner   string // runner id
+	Cause   error
+	NotSent bool // no connection to the process was made
 }
 
 func (e *SessionOwnerError) Error() string {
 	return "session owner " + e.Owner + " does not answer: " + e.Cause.Error()
 }
 
-// Is makes it an ErrSessionOwnerAway.
-func (e *SessionOwnerError) Is(target error) bool { return target == ErrSessionOwnerAway }
+// Is makes it an ErrSessionOwnerAway or an ErrSessionOwnerUnreached.
+func (e *SessionOwnerError) Is(target error) bool {
+	if e.NotSent {
+		return target == ErrSessionOwnerUnreached
+	}
+	return target == ErrSessionOwnerAway
+}
 
 // Unwrap is the cause.
 func (e *SessionOwnerError) Unwrap() error { return e.Cause }

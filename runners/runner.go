@@ -593,7 +593,7 @@ func (r *Runner) giveUp(ctx context.Context, in commands.Intent, id string, a *a
 	defer cancel()
 	in.ID, in.At = uuid.New(), r.Clock.Now()
 	r.Logger.ErrorContext(ctx, "a job's work does not end although it was stopped; the job is given up", "job", id, "attempt", a.nonce)
-	if _, err := r.Jobs.AbandonJob(bounded, in, id, a.nonce, true); err != nil {
+	if _, err := r.Jobs.BlameWork(bounded, in, id, a.nonce); err != nil {
 		r.Logger.WarnContext(ctx, "a job was not given up", "job", id, "attempt", a.nonce, "error", err)
 	}
 }
@@ -632,10 +632,13 @@ func (r *Runner) concludeAttempt(ctx, working context.Context, in commands.Inten
 	case drained:
 		outcome = Interrupted
 		_, failed = r.Jobs.AbandonJob(bounded, in, id, a.nonce, false)
+	case errors.Is(err, commands.ErrEngineLost) && !s.Queued.Rerunnable():
+		outcome = Interrupted
+		_, failed = r.Jobs.AbandonJob(bounded, in, id, a.nonce, false)
 	case a.spent.Load():
 		r.Logger.WarnContext(ctx, "a job's work ended its attempt", "job", id, "attempt", a.nonce, "error", err)
 		outcome = Abandoned
-		_, failed = r.Jobs.AbandonJob(bounded, in, id, a.nonce, true)
+		_, failed = r.Jobs.BlameWork(bounded, in, id, a.nonce)
 	default:
 		lacked, sick := lackedBy(err)
 		r.Logger.WarnContext(ctx, "a job could not be tried here", "job", id, "attempt", a.nonce, "error", err)
@@ -701,6 +704,8 @@ func lackedBy(err error) (words string, sick bool) {
 		return "no worker was free", false
 	case errors.Is(err, receipt.ErrCannotSign):
 		return "receipts could not be signed", true
+	case errors.Is(err, commands.ErrEngineLost):
+		return "the engine ended while it computed", true
 	case away:
 		return part.UnavailablePart() + " could not be reached", true
 	case commands.IsAway(err):

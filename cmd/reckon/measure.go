@@ -36,6 +36,9 @@ func observeAppends(m *telemetry.Metrics) func([]event.Proposed, time.Duration, 
 			if result == telemetry.AppendOK && isUnsigned(e.Event) {
 				m.CountUnsignedReceipt()
 			}
+			if released, is := e.Event.(job.WasReleased); is && result == telemetry.AppendOK && released.Reason == job.Abandoned {
+				m.CountSpentAttempt()
+			}
 		}
 	}
 }

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
+	"maps"
 	"slices"
 	"time"
 
@@ -257,7 +259,29 @@ func startEngine(ctx context.Context, p process, log *eventLog) (*evaluation, er
 	p.life.Add(lifecycle.Part{Name: "checker", Stop: func(context.Context) error { return checks.Close() }})
 	e := &evaluation{engine: started, others: startOthers(ctx, p, environment, sandbox), asks: fair.NewPool(workers), checker: checks, checks: fair.NewPool(workers), strangers: fair.NewPool(workers / 4), strangersChecks: fair.NewPool(workers / 4)}
 	e.measure(p.metrics)
+	e.watch(p.logger, p.metrics)
 	return e, nil
+}
+
+// watch counts the processes of engines that end by themselves, and logs each.
+func (e *evaluation) watch(logger *slog.Logger, m *telemetry.Metrics) {
+	engines := map[string]interface{ WhenEnded(func(said string)) }{"checker": e.checker}
+	first, _ := e.engine.Info()
+	engines[first] = e.engine
+	for _, other := range e.others {
+		if running, is := other.(portfolio.Running); is {
+			name, _ := running.Info()
+			engines[name] = running
+		}
+	}
+	m.MeasureEngines(slices.Sorted(maps.Keys(engines)))
+	for name, watched := range engines {
+		watched.WhenEnded(func(said string) {
+			m.CountEngineEnd(name)
+			logger.Error("an engine's process ended, and all that it evaluated with it: what was asked of it is answered 503 or goes back to the queue; the next evaluation starts another. The system may have killed it for want of memory",
+				"engine", name, "said", said)
+		})
+	}
 }
 
 // startOthers installs and starts the engines that are asked after the first. One that cannot be had is left out: what it would have

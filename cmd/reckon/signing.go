@@ -35,7 +35,7 @@ type signing struct {
 	warned map[string]bool // keys whose missing private half was logged
 }
 
-// keyLook is the time between two looks for a private half that is missing, in case it is copied here.
+// keyLook is the time between two looks for the private half: whether it is still here, or is copied here.
 const keyLook = 2 * time.Second
 
 // openSigning loads the active key, which the first start of a deployment creates. Without its private half
@@ -138,18 +138,30 @@ func (s *signing) part() lifecycle.Part {
 			} else if err == nil {
 				failed = false
 			}
-			var look <-chan time.Time
-			if failed || s.Ready(ctx) != nil {
-				look = time.After(keyLook)
-			}
-			select {
-			case <-ctx.Done():
+			if !s.awaitChange(ctx, failed) {
 				return nil
-			case <-s.changed:
-			case <-look:
 			}
 		}
 	}}
+}
+
+// awaitChange returns true once the keys are to be loaded again: the stream has a new event, it could not be read, or the private half is
+// missing, or gone although it is in memory still: its last copy may be lost with this process. false: the context has ended.
+func (s *signing) awaitChange(ctx context.Context, failed bool) bool {
+	look := time.NewTicker(keyLook)
+	defer look.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return false
+		case <-s.changed:
+			return true
+		case <-look.C:
+			if signer, err := s.Signer(); failed || err != nil || !s.ring.Holds(signer.KID) {
+				return true
+			}
+		}
+	}
 }
 
 func openKeys(folder string, logger *slog.Logger) (keyring.Ring, error) {

@@ -138,3 +138,40 @@ func TestSigningFollowsTheKeys(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// TestAKeyThatIsTakenAwayIsNoticed: a private half that is moved away under a running process, which has it in memory, is told of and seals
+// nothing until it is back.
+func TestAKeyThatIsTakenAwayIsNoticed(t *testing.T) {
+	t.Parallel()
+	folder := filepath.Join(t.TempDir(), "keys")
+	var printed locked.Buffer
+	p := process{logger: slog.New(slog.NewTextHandler(&printed, nil))}
+	p.config.Keys = folder
+	s, err := openSigning(t.Context(), p, memory.New(domain.Catalogue()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, stop := context.WithCancel(t.Context())
+	ended := make(chan error, 1)
+	go func() { ended <- s.part().Run(ctx) }()
+	files, err := filepath.Glob(filepath.Join(folder, "*.pem"))
+	if err != nil || len(files) != 1 {
+		t.Fatal(files, err)
+	}
+	aside := filepath.Join(t.TempDir(), "aside")
+	if err := os.Rename(files[0], aside); err != nil {
+		t.Fatal(err)
+	}
+	wait.Until(t, "it is told of", func() bool { return s.Ready(t.Context()) != nil })
+	if _, err := s.Signer(); !errors.Is(err, receipt.ErrCannotSign) || strings.Count(printed.String(), "level=ERROR") != 1 {
+		t.Errorf("%v\n%s", err, printed.String())
+	}
+	if err := os.Rename(aside, files[0]); err != nil {
+		t.Fatal(err)
+	}
+	wait.Until(t, "it seals again", func() bool { return s.Ready(t.Context()) == nil })
+	stop()
+	if err := <-ended; err != nil {
+		t.Error(err)
+	}
+}

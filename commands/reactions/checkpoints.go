@@ -39,7 +39,7 @@ type Checkpoints struct {
 // Conflicted tells whether a witness that is heeded contradicted the last checkpoint when it was looked at.
 func (c *Checkpoints) Conflicted() bool { return c.conflicted.Load() }
 
-// Behind tells whether witnesses could not be asked for the last checkpoint yet, because the tables lag behind the log: that is no trouble of
+// Behind tells whether witnesses could not be asked for the last checkpoint yet, because the tables lag behind the log or are away: that is no trouble of
 // a witness.
 func (c *Checkpoints) Behind() bool { return c.behind.Load() }
 
@@ -94,7 +94,7 @@ func (c *Checkpoints) Run(ctx context.Context) error {
 		case errors.Is(err, receipt.ErrCannotSign): // the signer of receipts logs it
 		case err.Error() != failed:
 			failed = err.Error()
-			c.Logger.Warn("the transparency log is not up to date; trying again", "error", err)
+			c.Logger.Warn("the last checkpoint could not be signed, or a witness did not cosign it; trying again", "error", err)
 		}
 		if more && err == nil {
 			continue

@@ -10,8 +10,8 @@ import (
 	"reckon/domain/event"
 )
 
-// MaxAbandoned is the number of spent attempts with which a job is lost. An attempt is spent when the job's work ended its
-// runner, for all that is known.
+// MaxAbandoned is the number of spent attempts with which a job is lost. An attempt is spent when its runner ended under it, or
+// when the job's work ended it.
 const MaxAbandoned = 3
 
 // GiveUpAfter is for how long a job that cannot be tried is offered to runners, from when the first could not try it.
@@ -80,11 +80,11 @@ type Return struct {
 	Now           time.Time
 }
 
-// Abandon takes the job from a runner that lost it: back into the queue, or lost. Spent: the work ended its runner or the
-// attempt, for all that is known; false: the runner lives.
+// Abandon takes the job from a runner that lost it: back into the queue, or lost. Spent: its runner ended, or the work ended the
+// attempt; false: the runner lives, and so does the work. Shown: the runner lives and saw that the work ended the attempt.
 type Abandon struct {
-	Nonce, Now string
-	Spent      bool
+	Nonce, Now   string
+	Spent, Shown bool
 }
 
 // abandonUnrecorded is Abandon as it was decided when job.lost had its first version: no slot of a lost job was given back.
@@ -195,7 +195,11 @@ func abandon(c Abandon, s State) []event.Event {
 	case !s.Queued.Rerunnable():
 		return []event.Event{lose(s, InSession, c.Now)}
 	case c.Spent && len(s.Spent)+1 >= MaxAbandoned:
-		return []event.Event{lose(s, SpentAttempts, c.Now)}
+		why := RunnersEnded
+		if c.Shown {
+			why = SpentAttempts
+		}
+		return []event.Event{lose(s, why, c.Now)}
 	}
 	return []event.Event{WasReleased{JobID: s.Queued.JobID, Nonce: c.Nonce, Reason: reason}}
 }

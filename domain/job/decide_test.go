@@ -42,14 +42,16 @@ func TestAbandoning(t *testing.T) {
 	given(t, job.Decider, queued(), claimed("n", 1)).When(abandon("other")).ThenNothing()
 	given(t, job.Decider, queued()).When(abandon("n")).ThenNothing()
 	twice := []event.Event{queued(), claimed("1", 1), released("1", job.Abandoned), claimed("2", 2), released("2", job.Abandoned), claimed("3", 3)}
-	given(t, job.Decider, twice...).When(abandon("3")).Then(job.WasLost{JobID: "j", Nonce: "3", Attempts: 3, Why: job.SpentAttempts, FinishedAt: now})
+	given(t, job.Decider, twice...).When(abandon("3")).Then(job.WasLost{JobID: "j", Nonce: "3", Attempts: 3, Why: job.RunnersEnded, Refunded: true, FinishedAt: now})
+	given(t, job.Decider, twice...).When(job.Abandon{Nonce: "3", Now: now, Spent: true, Shown: true}).
+		Then(job.WasLost{JobID: "j", Nonce: "3", Attempts: 3, Why: job.SpentAttempts, FinishedAt: now})
 
 	// A runner that lives was not ended by the work: the attempt is not spent, however often.
 	lives := func(nonce string) job.Abandon { return job.Abandon{Nonce: nonce, Now: now} }
 	given(t, job.Decider, twice...).When(lives("3")).Then(released("3", job.Interrupted))
 	given(t, job.Decider, append(twice, released("3", job.Interrupted), claimed("4", 4))...).When(lives("4")).Then(released("4", job.Interrupted))
 	given(t, job.Decider, append(twice, released("3", job.Interrupted), claimed("4", 4))...).When(abandon("4")).
-		Then(job.WasLost{JobID: "j", Nonce: "4", Attempts: 4, Why: job.SpentAttempts, FinishedAt: now})
+		Then(job.WasLost{JobID: "j", Nonce: "4", Attempts: 4, Why: job.RunnersEnded, Refunded: true, FinishedAt: now})
 
 	drained := []event.Event{queued(), claimed("1", 1), released("1", job.Drained), claimed("2", 2), released("2", job.Drained), claimed("3", 3)}
 	given(t, job.Decider, drained...).When(abandon("3")).Then(released("3", job.Abandoned))

@@ -62,7 +62,7 @@ func commandsIn(s job.State) []job.Command {
 	inSession.SessionID = "notebook"
 	commands := []job.Command{
 		job.Queue{Queued: queued()}, job.Queue{Queued: inSession}, job.Claim{Runner: "r", Nonce: fmt.Sprint(s.Attempt + 1), Now: now},
-		job.Release{Nonce: s.Nonce}, job.Abandon{Nonce: s.Nonce, Now: now, Spent: true}, job.Abandon{Nonce: s.Nonce, Now: now}, job.Cancel{Account: "a", Now: now},
+		job.Release{Nonce: s.Nonce}, job.Abandon{Nonce: s.Nonce, Now: now, Spent: true}, job.Abandon{Nonce: s.Nonce, Now: now, Spent: true, Shown: true}, job.Abandon{Nonce: s.Nonce, Now: now}, job.Cancel{Account: "a", Now: now},
 		job.Return{Nonce: s.Nonce, Now: at(0)}, job.Return{Nonce: s.Nonce, Now: at(2 * job.GiveUpAfter)}, job.Excuse{Nonce: s.Nonce, Now: now},
 	}
 	for _, nonce := range s.Spent {

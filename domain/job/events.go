@@ -46,7 +46,8 @@ type Loss string
 
 // Reasons of a loss. All but SpentAttempts and Unrecorded are the service's failure: the slot is given back.
 const (
-	SpentAttempts Loss = "spent_attempts" // its work ended MaxAbandoned attempts
+	SpentAttempts Loss = "spent_attempts" // MaxAbandoned attempts are spent, and its work was seen to end the last
+	RunnersEnded  Loss = "runners_ended"  // MaxAbandoned attempts are spent, and nothing shows that the work ended the last one's runner
 	InSession     Loss = "in_session"     // its attempt ended without an outcome, and a job in a session is not run twice
 	NeverTried    Loss = "never_tried"    // it could not be tried for GiveUpAfter
 	Unrecorded    Loss = "unrecorded"     // of events of version 1
@@ -148,7 +149,7 @@ type WasLost struct {
 	JobID      string `json:"job_id" format:"uuid" doc:"The job"`
 	Nonce      string `json:"nonce" format:"uuid" doc:"The last attempt"`
 	Attempts   int    `json:"attempts" unit:"attempts" doc:"How many there were"`
-	Why        Loss   `json:"why" enum:"spent_attempts,in_session,never_tried,unrecorded" doc:"spent_attempts: its work ended all the attempts that a job has. in_session: its attempt ended without an outcome, and a job in a session is not run twice. never_tried: it could not be tried for a day. unrecorded: the first version of this event did not say"`
+	Why        Loss   `json:"why" enum:"spent_attempts,runners_ended,in_session,never_tried,unrecorded" doc:"spent_attempts: all the attempts that a job has are spent, and its work was seen to end the last (in version 2: or its runner ended). runners_ended: they are spent, and the last one's runner ended, which need not be the work's doing. in_session: its attempt ended without an outcome, and a job in a session is not run twice. never_tried: it could not be tried for a day. unrecorded: the first version of this event did not say"`
 	Lacked     string `json:"lacked,omitempty" doc:"Of never_tried: what was wrong, in words for the job's owner"`
 	Refunded   bool   `json:"refunded" doc:"The service failed and not the work, so that its slot is refunded"`
 	FinishedAt string `json:"finished_at" format:"date-time" doc:"When it was given up"`
@@ -176,6 +177,9 @@ func withoutWhy(v1 json.RawMessage) (json.RawMessage, error) {
 	fields["why"], fields["refunded"] = Unrecorded, false
 	return event.Marshal(fields)
 }
+
+// withoutRunnersEnded reads version 2 of job.lost: spent attempts were the work's, whoever ended the last.
+func withoutRunnersEnded(v2 json.RawMessage) (json.RawMessage, error) { return v2, nil }
 
 // withoutUntried reads version 1 of job.released: its reasons were drained and abandoned.
 func withoutUntried(v1 json.RawMessage) (json.RawMessage, error) { return v1, nil }
@@ -257,7 +261,7 @@ func Model() decider.Model[Command, State] {
 			event.Given("finished_at", func(e WasCancelled) string { return e.FinishedAt })),
 		decider.On(WasLost{JobID: s.JobID, Nonce: nonce, Attempts: 9, Why: NeverTried, Lacked: "the store of large bytes could not be reached", Refunded: true, FinishedAt: at},
 			func(e WasLost) event.Address { return of(e.JobID) },
-			losing, event.Upcast(withoutWhy),
+			losing, event.Upcast(withoutWhy), event.Upcast(withoutRunnersEnded),
 			event.Given("finished_at", func(e WasLost) string { return e.FinishedAt }), event.Free{"lacked": noTry}),
 	}}
 }
@@ -287,6 +291,7 @@ func losing(e WasLost, _ State, m event.Metadata) Command {
 		now, _ := event.ParseTimestamp(e.FinishedAt)
 		return Return{Nonce: e.Nonce, Lacked: e.Lacked, Now: now}
 	}
+	spent.Shown = e.Why == SpentAttempts
 	return spent
 }
 

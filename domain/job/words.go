@@ -18,9 +18,11 @@ func (l Loss) Words(lacked string) string {
 	const returned = "; your slot was returned"
 	switch l {
 	case SpentAttempts:
-		return fmt.Sprintf("%d runners ended while they ran the job, so that its work is taken for the cause; no attempt is left", MaxAbandoned)
+		return fmt.Sprintf("%d attempts ended without an outcome, the last by the job's work, which is taken for the cause; no attempt is left", MaxAbandoned)
+	case RunnersEnded:
+		return fmt.Sprintf("%d attempts ended without an outcome, the last because its runner ended, which need not be the job's doing; no attempt is left", MaxAbandoned) + returned
 	case InSession:
-		return "the runner of the job stopped before the job had ended, and a job in a session is not run twice" + returned
+		return "the job was interrupted before it had ended, and a job in a session is not run twice" + returned
 	case NeverTried:
 		return fmt.Sprintf("no runner could try the job for %d hours: %s%s", GiveUpAfter/time.Hour, lacked, returned)
 	}

@@ -81,7 +81,7 @@ func (e *BehindError) Error() string {
 type Answers struct {
 	Lines     []string     // verified cosignatures
 	Conflicts []Conflicted // of those that have cosigned something else of the log
-	Behind    *BehindError // why some could not be asked yet; nil: all were
+	Behind    error        // why some could not be asked yet: the tables lag or are away; nil: all were
 }
 
 // Heeded is the first conflict with one of these witnesses; nil without any.

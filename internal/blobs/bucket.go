@@ -51,11 +51,15 @@ const (
 type UnavailableError struct {
 	Err     error
 	Refuses bool // it answers and takes nothing that is written: what it has can be read
+	Denied  bool // it answers, and has no such bucket for these credentials: waiting changes nothing
 }
 
 func (e *UnavailableError) Error() string {
 	if e.Refuses {
 		return "the store of large bytes refuses what is written to it: " + e.Err.Error()
+	}
+	if e.Denied {
+		return "the store of large bytes refuses the credentials or the bucket: " + e.Err.Error()
 	}
 	return "the store of large bytes is unavailable: " + e.Err.Error()
 }
@@ -68,6 +72,9 @@ func (e *UnavailableError) UnavailablePart() string { return "the store of large
 
 // RefusesWrites tells that the part answers and takes nothing that is written (httpkit.RefusesWrites).
 func (e *UnavailableError) RefusesWrites() bool { return e.Refuses }
+
+// DeniesAccess tells that an operator has to mend the credentials or the bucket (httpkit.Translate).
+func (e *UnavailableError) DeniesAccess() bool { return e.Denied }
 
 // NotVersionedError is returned by Collect for a bucket from which no one version of an object can be removed.
 type NotVersionedError struct{ Bucket string }
@@ -331,7 +338,7 @@ func (b *Bucket) failed(ctx context.Context, err error) error {
 	if err == nil || errors.Is(ctx.Err(), context.Canceled) {
 		return err
 	}
-	return &UnavailableError{Err: err}
+	return &UnavailableError{Err: err, Denied: IsRefused(err)}
 }
 
 // NoBucketError means that the service answers and has no such bucket, or shows it to other credentials only.

@@ -83,8 +83,9 @@ func TestOpenBucketRefuses(t *testing.T) {
 		t.Error(err)
 	}
 	t.Setenv("AWS_SECRET_ACCESS_KEY", "wrong")
-	if err := open(s3test.Bucket); err == nil {
-		t.Error("opened with a wrong secret")
+	var denied *blobs.UnavailableError
+	if err := open(s3test.Bucket); !errors.As(err, &denied) || !denied.DeniesAccess() {
+		t.Errorf("with a wrong secret: %v", err)
 	}
 	for name, value := range map[string]string{"AWS_ACCESS_KEY_ID": "", "AWS_SECRET_ACCESS_KEY": "", "HOME": t.TempDir(), "AWS_SHARED_CREDENTIALS_FILE": "", "AWS_CONTAINER_CREDENTIALS_FULL_URI": "http://" + need.Address(t)} { // no machine has a role there
 		t.Setenv(name, value)

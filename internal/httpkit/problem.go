@@ -156,6 +156,9 @@ func Translate(err error, table []Mapping) *Problem {
 		if RefusesWrites(err) {
 			return Unavailable.Problem("%s refuses what is written to it until an operator makes room; what it has can be read; try again later", a.UnavailablePart()).WithCause(err)
 		}
+		if denied, is := errors.AsType[denied](err); is && denied.DeniesAccess() {
+			return Unavailable.Problem("%s refuses this service until an operator mends its credentials or its address; try again later", a.UnavailablePart()).WithCause(err)
+		}
 		return Unavailable.Problem("%s cannot be reached; try again in a moment", a.UnavailablePart()).WithCause(err)
 	}
 	if errors.Is(err, context.DeadlineExceeded) {
@@ -182,6 +185,12 @@ func nobodyWaits(err error) *Problem {
 type away interface {
 	error
 	UnavailablePart() string
+}
+
+// denied is an error of a part that answers and may refuse this service altogether (blobs.UnavailableError).
+type denied interface {
+	error
+	DeniesAccess() bool
 }
 
 // RefusesWrites tells whether an error is of a part of the service that answers and takes nothing that is written: its disk is full

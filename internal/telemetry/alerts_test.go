@@ -29,11 +29,13 @@ const counter = "0+0x10 1+0x60"
 
 // incidents has each alert of docs/alerts.yml.
 var incidents = map[string]incident{
-	"ReckonNotReady":              {of("reckon_ready", "1 0x5"), of("reckon_ready", day("1")), "3m", ""},
-	"ReckonProcessGone":           {of(`up{job="reckon"}`, "1 0x5"), of(`up{job="reckon"}`, day("1")), "3m", ""},
+	"ReckonNotReady":    {of("reckon_ready", "1 0x5"), of("reckon_ready", day("1")), "3m", ""},
+	"ReckonProcessGone": {of(`up{job="reckon"}`, "1 0x5"), of(`up{job="reckon"}`, day("1")), "3m", ""},
+	// Started every two minutes, a scrape in four seeing it up.
+	"ReckonProcessRestarts":       {of(`process_start_time_seconds{job="reckon"}`, "0 _ 120 _ 240 _ 360 _ 480 _ 600"), of(`process_start_time_seconds{job="reckon"}`, "100x600 36000x839"), "10m", ""},
 	"ReckonDependencyDown":        {of(`reckon_dependency_up{dependency="blobs"}`, "1 0x5"), of(`reckon_dependency_up{dependency="blobs"}`, day("1")), "3m", ""},
 	"ReckonLogRefusesAppends":     {of("reckon_log_refuses_appends", "0 1x5"), of("reckon_log_refuses_appends", day("0")), "1m", ""},
-	"ReckonLogNotVerified":        {of("reckon_log_last_verification_seconds", "1x720"), of("reckon_log_last_verification_seconds", "0+60x1440"), "15d", "1h"},
+	"ReckonLogNotVerified":        {of("reckon_log_last_verification_seconds", "0x720"), of("reckon_log_last_verification_seconds", "0+60x1440"), "16d", "1h"},
 	"ReckonReadModelHalted":       {of(`reckon_projection_phase{projection="jobs",version="2",phase="halted"}`, "0 1x5"), of(`reckon_projection_phase{projection="jobs",version="2",phase="halted"}`, day("0")), "3m", ""},
 	"ReckonTransparencyLogBehind": {of("reckon_transparency_leaves", "5x60", "reckon_transparency_leaves_served", "4x60"), of("reckon_transparency_leaves", day("5"), "reckon_transparency_leaves_served", day("5")), "40m", ""},
 	"ReckonCheckpointsNotSigned":  {of("reckon_transparency_failing", "0 1x30"), of("reckon_transparency_failing", day("0")), "20m", ""},
@@ -42,7 +44,8 @@ var incidents = map[string]incident{
 	"ReckonEventsParked":          {of(`reckon_reaction_parked{reaction="refund_lost"}`, "0 1x5"), of(`reckon_reaction_parked{reaction="refund_lost"}`, day("0"), `reckon_projection_parked{projection="jobs"}`, day("0")), "1m", ""},
 	"ReckonQueueOld":              {of("reckon_jobs_oldest_waiting_seconds", "0 901x10"), of("reckon_jobs_oldest_waiting_seconds", day("899")), "8m", ""},
 	"ReckonJobsLost":              {of(`reckon_events_appended_total{event="job.lost"}`, counter), of(`reckon_events_appended_total{event="job.lost"}`, day("3")), "12m", ""},
-	"ReckonJobsAbandoned":         {of(`reckon_job_seconds_count{kind="proof",outcome="untried"}`, counter), of(`reckon_job_seconds_count{kind="proof",outcome="untried"}`, day("3")), "12m", ""},
+	"ReckonJobsAbandoned":         {of(`reckon_attempts_spent_total`, counter), of(`reckon_job_seconds_count{kind="proof",outcome="untried"}`, day("3"), "reckon_attempts_spent_total", day("3")), "12m", ""},
+	"ReckonEngineEnded":           {of(`reckon_engine_ended_total{engine="woxi"}`, counter), of(`reckon_engine_ended_total{engine="woxi"}`, day("2")), "12m", ""},
 	"ReckonKernelsDisagree":       {of(`reckon_kernel_answers_total{kernel="plain",answer="refused"}`, counter), of(`reckon_kernel_answers_total{kernel="plain",answer="refused"}`, day("0"), `reckon_kernel_answers_total{kernel="reckon",answer="refused"}`, "0+1x1440"), "12m", ""},
 	"ReckonHeartbeatLate":         {of("reckon_heartbeat_age_seconds", "0 11x5"), of("reckon_heartbeat_age_seconds", day("5")), "1m", ""},
 	"ReckonAppendsSlow": {of(`reckon_append_seconds_bucket{result="ok",le="0.5"}`, "0x60", `reckon_append_seconds_bucket{result="ok",le="1"}`, "0+9x60", `reckon_append_seconds_bucket{result="ok",le="+Inf"}`, "0+9x60"),

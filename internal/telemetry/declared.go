@@ -52,12 +52,13 @@ var Declared = []Declaration{
 	{"reckon_transparency_leaves_served", Gauge, "Leaves that the served checkpoint covers. It follows the other within some times of --checkpoint-interval, or something is wrong: no key, no quorum of witnesses, a log that was rolled back.", nil, everywhere},
 	{"reckon_transparency_conflict", Gauge, "1 while a witness that is named with --witness has cosigned another history of this log, or a later state of it, than the last checkpoint: no checkpoint is signed then; else 0.", nil, "a server that holds the signing keys"},
 	{"reckon_transparency_failing", Gauge, "1 while the last checkpoint could not be signed or a witness did not cosign it: no key, a log that was rolled back, no file signed-tree, a witness that is away or refuses; else 0. Also without new receipts.", nil, "a server that holds the signing keys"},
-	{"reckon_transparency_behind", Gauge, "1 while witnesses were not asked for the last checkpoint, because the read model transparency lags behind the log (reckon_projection_lag_seconds); else 0. They are asked when it has followed, and until then reckon_transparency_failing says what was wrong with them before.", nil, "a server that holds the signing keys"},
+	{"reckon_transparency_behind", Gauge, "1 while witnesses were not asked for the last checkpoint, because the read model transparency lags behind the log (reckon_projection_lag_seconds) or its database is away; else 0. They are asked when it has followed, and until then reckon_transparency_failing says what was wrong with them before.", nil, "a server that holds the signing keys"},
 
 	{"reckon_jobs_waiting", Gauge, "Jobs in the queue that no runner has, by kind. It counts the whole installation, as the next two do: any process may be asked.", []string{"kind"}, everywhere},
 	{"reckon_jobs_running", Gauge, "Jobs that a runner has claimed.", []string{"kind"}, everywhere},
 	{"reckon_jobs_oldest_waiting_seconds", Gauge, "Time since the oldest job in the queue was submitted; 0 without one.", nil, everywhere},
 	{"reckon_job_seconds", Histogram, "Time from the claim of a job to the end of the attempt in this process: succeeded, failed, timeout, released (handed back by a process that stops), untried (it could not be tried here, and goes back with its attempt), interrupted (the process was cut off), abandoned (its work ended the attempt), superseded (cancelled, or another attempt's) or unreported (the log did not take it).", []string{"kind", "outcome"}, whereEval},
+	{"reckon_engine_ended_total", Counter, "Processes of an engine, each of which forks the workers, that ended by themselves: killed, or by a fault. The next evaluation starts another.", []string{"engine"}, whereEval},
 	{"reckon_kernel_answers_total", Counter, "What the kernels say of the exports of proof jobs that ended here (docs/proofs.md#kernels): reckon is the first, plain the second, asked for what the first accepts and nothing else speaks against, program the operator's. plain or program with refused is a disagreement of kernels.", []string{"kernel", "answer"}, whereEval},
 	{"reckon_runner_slots", Gauge, "Jobs that this process may run at a time.", nil, whereEval},
 	{"reckon_runner_running", Gauge, "Jobs that this process runs.", nil, whereEval},
@@ -71,6 +72,7 @@ var Declared = []Declaration{
 
 	{"reckon_events_appended_total", Counter, "Events that this process has appended, by type (docs/events): job.lost, run.timed_out, receipt.sealed. One that a reaction appends again, which the log keeps once, is counted again.", []string{"event"}, everywhere},
 	{"reckon_receipts_unsigned_total", Counter, "Receipts that this process has appended without a signature.", nil, everywhere},
+	{"reckon_attempts_spent_total", Counter, "Attempts at jobs that this process has appended to be spent: of a runner that fell silent, its own or another, or ended by the work. The last one of a job that is lost is not among them.", nil, everywhere},
 	{"reckon_append_seconds", Histogram, "Time from an append to the log's answer, with its repetitions while the log is away.", []string{"result"}, everywhere},
 
 	{"reckon_trace_spans_total", Counter, "Spans of this process by what became of them: sent (the collector took them), dropped (too many waited for it) or refused (it did not take them).", []string{"outcome"}, "every server that exports traces"},

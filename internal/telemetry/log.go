@@ -27,7 +27,16 @@ func NewLogger(w io.Writer, level string, format Format) (*slog.Logger, error) {
 	case Text:
 		return slog.New(slog.NewTextHandler(w, options)), nil
 	case JSON:
+		options.ReplaceAttr = durationsAsText
 		return slog.New(slog.NewJSONHandler(w, options)), nil
 	}
 	return nil, fmt.Errorf("log format %q: say text or json", format)
+}
+
+// durationsAsText writes a duration as the form for people does, with its unit: in JSON it would be a number of nanoseconds.
+func durationsAsText(_ []string, a slog.Attr) slog.Attr {
+	if a.Value.Kind() == slog.KindDuration {
+		a.Value = slog.StringValue(a.Value.Duration().String())
+	}
+	return a
 }

@@ -24,6 +24,8 @@ type Metrics struct {
 	unsigned prometheus.Counter
 	jobs     *prometheus.HistogramVec
 	kernels  *prometheus.CounterVec
+	spent    prometheus.Counter
+	engines  *prometheus.CounterVec
 }
 
 // NewMetrics returns a registry with the Go runtime, the process and its build.
@@ -40,6 +42,7 @@ func (m *Metrics) MeasureServer(events, results []string) {
 	m.appends = m.histogram("reckon_append_seconds", []float64{.0005, .001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 5, 30})
 	m.events = m.counter("reckon_events_appended_total")
 	m.unsigned = m.counter("reckon_receipts_unsigned_total").WithLabelValues()
+	m.spent = m.counter("reckon_attempts_spent_total").WithLabelValues()
 	for _, name := range events {
 		m.events.WithLabelValues(name)
 	}
@@ -75,6 +78,17 @@ func (m *Metrics) MeasureRunner(kinds, outcomes []string) {
 
 // KernelLabels are the values of the label kernel: the first, the second, and any program of the operator's.
 var KernelLabels = []string{"reckon", "plain", "program"}
+
+// MeasureEngines adds what is counted of the engines' processes; of each of these engines there is a series from the beginning.
+func (m *Metrics) MeasureEngines(names []string) {
+	m.engines = m.counter("reckon_engine_ended_total")
+	for _, name := range names {
+		m.engines.WithLabelValues(name)
+	}
+}
+
+// CountEngineEnd counts a process of an engine that ended by itself.
+func (m *Metrics) CountEngineEnd(name string) { m.engines.WithLabelValues(name).Inc() }
 
 // CountKernelAnswer counts what a kernel says of an export; any name but the first two is the operator's program.
 func (m *Metrics) CountKernelAnswer(kernel, answer string) {
@@ -112,6 +126,9 @@ const AppendOK = "ok"
 
 // CountUnsignedReceipt counts a receipt without a signature.
 func (m *Metrics) CountUnsignedReceipt() { m.unsigned.Inc() }
+
+// CountSpentAttempt counts an attempt at a job that this process has appended to be spent.
+func (m *Metrics) CountSpentAttempt() { m.spent.Inc() }
 
 // ObserveJob counts an attempt at a job that has ended here.
 func (m *Metrics) ObserveJob(kind, outcome string, took time.Duration) {

@@ -20,8 +20,8 @@ func TestLogger(t *testing.T) {
 		t.Fatal(err)
 	}
 	log.Info("quiet")
-	log.Warn("loud", "n", 1)
-	if strings.Contains(out.String(), "quiet") || !strings.Contains(out.String(), `"msg":"loud","n":1`) {
+	log.Warn("loud", "n", 1, "waited", 5*time.Second)
+	if strings.Contains(out.String(), "quiet") || !strings.Contains(out.String(), `"msg":"loud","n":1,"waited":"5s"`) {
 		t.Error(out.String())
 	}
 	for _, bad := range [][2]string{{"chatty", "text"}, {"info", "xml"}} {

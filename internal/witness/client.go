@@ -62,7 +62,7 @@ func (c *Client) Names() []string {
 }
 
 // Cosign asks all witnesses that have not cosigned the last checkpoint, at once. The error joins those of the witnesses that failed; what
-// the others said holds all the same. One that cannot be asked, because Prove is behind, is as it was when it was asked last.
+// the others said holds all the same. One that cannot be asked, because Prove is behind or its tables are away, is as it was when it was asked last.
 func (c *Client) Cosign(ctx context.Context, state transparency.State) (answers transparency.Answers, err error) {
 	signed, err := state.Last.Note(nil)
 	if err != nil {
@@ -91,13 +91,23 @@ func (c *Client) Cosign(ctx context.Context, state transparency.State) (answers 
 		if conflict, is := errors.AsType[*transparency.ConflictError](err); is {
 			answers.Conflicts, failed[i] = append(answers.Conflicts, conflict.Conflicted), nil
 		}
-		if behind, is := errors.AsType[*transparency.BehindError](err); is {
-			answers.Behind, failed[i] = behind, c.failed[asked[i].Key.name]
+		if isOfTables(err) {
+			answers.Behind, failed[i] = err, c.failed[asked[i].Key.name]
 		}
 		c.failed[asked[i].Key.name] = failed[i]
 	}
 	answers.Lines = slices.DeleteFunc(lines, func(line string) bool { return line == "" })
 	return answers, errors.Join(failed...)
+}
+
+// isOfTables tells whether the tables are why there is no proof, and not a witness: they lag, or their database is away.
+func isOfTables(err error) bool {
+	_, behind := errors.AsType[*transparency.BehindError](err)
+	_, away := errors.AsType[interface {
+		error
+		UnavailablePart() string
+	}](err)
+	return behind || away
 }
 
 // ask has one witness cosign a checkpoint, and returns its verified line, or a *transparency.ConflictError.

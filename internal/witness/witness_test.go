@@ -541,6 +541,12 @@ func TestWitnessesThatFail(t *testing.T) {
 	}
 }
 
+// tablesAway is an error of the database that the tables are in.
+type tablesAway struct{}
+
+func (*tablesAway) Error() string           { return "connection refused" }
+func (*tablesAway) UnavailablePart() string { return "the database of read models" }
+
 // TestALagIsNoFailureOfAWitness: a proof that the tables cannot give yet is waited for; where they do not follow in time the lag is said apart,
 // and what was wrong with a witness when it was asked last stays said, until it is asked again.
 func TestALagIsNoFailureOfAWitness(t *testing.T) {
@@ -557,8 +563,11 @@ func TestALagIsNoFailureOfAWitness(t *testing.T) {
 	}))
 	defer server.Close()
 	var h history
-	lags := 0 // how often the proof is asked for in vain
+	lags, away := 0, false // how often the proof is asked for in vain, and whether its database is away
 	client := witness.NewClient([]witness.Peer{{Key: verifierOf(t, s), URL: server.URL}}, func(ctx context.Context, older, size int64, root string) (tlog.TreeProof, error) {
+		if away {
+			return nil, &tablesAway{}
+		}
 		if lags > 0 {
 			lags--
 			return nil, &transparency.BehindError{Leaves: older, Signed: size}
@@ -572,6 +581,7 @@ func TestALagIsNoFailureOfAWitness(t *testing.T) {
 		patience          time.Duration
 		refuses           bool
 		lines             int
+		away              bool
 		behind, forbidden bool
 	}{
 		{what: "the first", lines: 1},
@@ -580,10 +590,11 @@ func TestALagIsNoFailureOfAWitness(t *testing.T) {
 		{what: "a witness that refuses", refuses: true, forbidden: true},
 		{what: "one that refused, and tables that do not follow", lags: always, behind: true, forbidden: true},
 		{what: "all well again", lines: 1},
+		{what: "a database that is away", away: true, behind: true},
 		{what: "one that agreed, and tables that do not follow", lags: always, behind: true},
 	} {
 		h.grow(t, 3, "")
-		lags, client.Patience, refuses = look.lags, look.patience, look.refuses
+		lags, client.Patience, refuses, away = look.lags, look.patience, look.refuses, look.away
 		answers, err := client.Cosign(t.Context(), h.state)
 		forbidden := err != nil && strings.Contains(err.Error(), "403")
 		if len(answers.Lines) != look.lines || (answers.Behind != nil) != look.behind || forbidden != look.forbidden || (err != nil) != forbidden {

@@ -127,7 +127,11 @@ func (w *worker) run(ctx context.Context) error {
 			w.logger.Info("projection stepped down: another process keeps it", "projection", w.id())
 			w.stepDown()
 		default:
-			w.logger.Error("projection failed; trying again", "projection", w.id(), "error", err)
+			level := slog.LevelError
+			if _, away := errors.AsType[partAway](err); away {
+				level = slog.LevelWarn // nothing is wrong with the read model
+			}
+			w.logger.Log(ctx, level, "projection failed; trying again", "projection", w.id(), "error", err)
 			w.setPhase(Retrying, err.Error())
 			if err := w.serveRequests(ctx, maxBackoff); err != nil && ctx.Err() == nil {
 				w.logger.Error("projection request failed", "projection", w.id(), "error", err)

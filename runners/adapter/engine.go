@@ -69,6 +69,8 @@ func translate(err error) error {
 		return &commands.SaturatedError{RetryAfter: saturated.RetryAfter}
 	case errors.Is(err, engine.ErrClosed):
 		return commands.ErrSaturated
+	case errors.Is(err, engine.ErrLost):
+		return commands.ErrEngineLost
 	case errors.Is(err, engine.ErrCancelled):
 		return &commands.EngineFailedError{Reason: run.FailureCancelled, Detail: "whoever asked went away while it was computing"}
 	case errors.As(err, &ended):

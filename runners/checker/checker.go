@@ -52,6 +52,9 @@ func (c *Checker) Close() error { return c.zygote.Close() }
 // Ready returns why no worker can be started; nil while they start.
 func (c *Checker) Ready(ctx context.Context) error { return c.zygote.Ready(ctx) }
 
+// WhenEnded is that of engine.Zygote.
+func (c *Checker) WhenEnded(ended func(said string)) { c.zygote.WhenEnded(ended) }
+
 // Info names the libraries that check: name and revision.
 func (c *Checker) Info() map[string]string { return c.zygote.Info() }
 

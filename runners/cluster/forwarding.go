@@ -10,6 +10,8 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"net/http/httptrace"
+	"sync/atomic"
 	"time"
 
 	"reckon/commands"
@@ -94,6 +96,7 @@ func (p *Peers) CloseIdleConnections() { p.client.CloseIdleConnections() }
 // is lost, or the context ends before the lease.
 func (p *Peers) Evaluate(ctx context.Context, in commands.Intent, c commands.Evaluate) (commands.Evaluation, error) {
 	nonce := newNonce() // one for all attempts: an owner evaluates one of them
+	var sent atomic.Bool
 	for {
 		answer, err := p.Local(ctx, in, c)
 		var elsewhere *commands.SessionElsewhereError
@@ -101,7 +104,7 @@ func (p *Peers) Evaluate(ctx context.Context, in commands.Intent, c commands.Eva
 			return answer, err
 		}
 		owner := elsewhere.Owner
-		answer, err = p.forwardUntilDead(ctx, elsewhere, nonce, in, c)
+		answer, err = p.forwardUntilDead(noteConnections(ctx, &sent), elsewhere, nonce, in, c)
 		switch {
 		case errors.Is(err, errOwnerDead):
 			c.OwnerDied = true // whoever waited with this one may open the session first
@@ -109,13 +112,18 @@ func (p *Peers) Evaluate(ctx context.Context, in commands.Intent, c commands.Eva
 		case errors.Is(err, errNoAnswer):
 			select {
 			case <-ctx.Done():
-				return answer, &commands.SessionOwnerError{Owner: owner, Cause: errors.Join(err, ctx.Err())}
+				return answer, &commands.SessionOwnerError{Owner: owner, Cause: errors.Join(err, ctx.Err()), NotSent: !sent.Load()}
 			case <-time.After(unreachablePause):
 			}
 		default:
 			return answer, err
 		}
 	}
+}
+
+// noteConnections returns a context whose requests set made once they have a connection to a peer.
+func noteConnections(ctx context.Context, made *atomic.Bool) context.Context {
+	return httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{GotConn: func(httptrace.GotConnInfo) { made.Store(true) }})
 }
 
 // forwardUntilDead is forward that returns errOwnerDead once the owner counts as dead.
@@ -168,6 +176,7 @@ const (
 	kindSaturated    errorKind = "saturated"
 	kindUnavailable  errorKind = "unavailable"
 	kindCannotSign   errorKind = "cannot_sign"
+	kindEngineLost   errorKind = "engine_lost"
 	kindUnclassified errorKind = "error"
 )
 
@@ -197,6 +206,8 @@ func packError(err error) *forwardedError {
 		packed.Kind = kindUnavailable
 	case errors.Is(err, receipt.ErrCannotSign):
 		packed.Kind = kindCannotSign
+	case errors.Is(err, commands.ErrEngineLost):
+		packed.Kind = kindEngineLost
 	}
 	return packed
 }
@@ -214,6 +225,8 @@ func (e *forwardedError) unpack() error {
 		return fmt.Errorf("%w: %s", commands.ErrUnavailable, e.Message)
 	case kindCannotSign:
 		return receipt.ErrCannotSign
+	case kindEngineLost:
+		return commands.ErrEngineLost
 	case kindTimeout:
 		cause = commands.ErrBudgetExhausted
 	case kindFailed:

@@ -78,7 +78,7 @@ func TestForwardedAnswersAndErrors(t *testing.T) {
 	}
 	for _, want := range []error{
 		nil, ended(commands.ErrBudgetExhausted), ended(&commands.EngineFailedError{Reason: "memory", Detail: "d"}),
-		commands.ErrTooManySessions, commands.ErrSaturated, commands.ErrUnavailable, receipt.ErrCannotSign, errors.New("another"),
+		commands.ErrTooManySessions, commands.ErrSaturated, commands.ErrUnavailable, receipt.ErrCannotSign, commands.ErrEngineLost, errors.New("another"),
 	} {
 		var asked commands.Evaluate
 		var by commands.Intent
@@ -107,7 +107,7 @@ func TestForwardedAnswersAndErrors(t *testing.T) {
 			}
 			continue
 		}
-		for _, typed := range []error{commands.ErrTooManySessions, commands.ErrSaturated, commands.ErrUnavailable, receipt.ErrCannotSign} {
+		for _, typed := range []error{commands.ErrTooManySessions, commands.ErrSaturated, commands.ErrUnavailable, receipt.ErrCannotSign, commands.ErrEngineLost} {
 			if errors.Is(want, typed) != errors.Is(err, typed) {
 				t.Errorf("%v came as %v", want, err)
 			}
@@ -130,6 +130,20 @@ func TestOwnerThatIsGone(t *testing.T) {
 	})
 	if got, err := p.Evaluate(t.Context(), commands.Intent{}, commands.Evaluate{}); err != nil || got.Result != "fresh" {
 		t.Errorf("%+v, %v", got, err)
+	}
+}
+
+// TestAnOwnerThatIsNotReachedHasEvaluatedNothing: where no connection was made until the caller gives up, the evaluation did not run, and that is said.
+func TestAnOwnerThatIsNotReachedHasEvaluatedNothing(t *testing.T) {
+	t.Parallel()
+	gone := httptest.NewServer(http.NotFoundHandler())
+	address := strings.TrimPrefix(gone.URL, "http://")
+	gone.Close()
+	ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
+	defer cancel()
+	_, err := peers("caller", "s", elsewhere(address)).Evaluate(ctx, commands.Intent{}, commands.Evaluate{})
+	if !errors.Is(err, commands.ErrSessionOwnerUnreached) || errors.Is(err, commands.ErrSessionOwnerAway) {
+		t.Errorf("%v", err)
 	}
 }
 

@@ -99,6 +99,9 @@ func (e *Engine) Close(context.Context) error {
 // Ready returns why no worker can be started; nil while they start.
 func (e *Engine) Ready(ctx context.Context) error { return e.zygote.Ready(ctx) }
 
+// WhenEnded has a function called each time when the process that forks the workers ends though Close was not called.
+func (e *Engine) WhenEnded(ended func(said string)) { e.zygote.WhenEnded(ended) }
+
 // Usage tells how many evaluations run and how many wait for a worker.
 func (e *Engine) Usage() fair.Usage { return e.places.Usage() }
 
@@ -184,7 +187,7 @@ func (r reply) failure(code string) error {
 }
 
 // Evaluate runs one expression. When its context is cancelled the worker is killed at once. Errors: ErrBudgetExhausted,
-// *fair.SaturatedError, *FailedError, *SessionEndedError, ErrSessionClosed, ErrClosed, ErrCancelled, and the context's own
+// *fair.SaturatedError, *FailedError, ErrLost, *SessionEndedError, ErrSessionClosed, ErrClosed, ErrCancelled, and the context's own
 // while nothing was computed yet.
 func (e *Engine) Evaluate(ctx context.Context, request Request) (Outcome, error) {
 	if err := refuseExponents(request.Code); err != nil {

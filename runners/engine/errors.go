@@ -13,6 +13,9 @@ var ErrBudgetExhausted = errors.New("the evaluation ran past its compute budget 
 // ErrCancelled says that the caller's context was cancelled while the worker computed; the worker was killed.
 var ErrCancelled = errors.New("the evaluation was cancelled while it was computing")
 
+// ErrLost says that a worker ended with the process that forks the workers, which says nothing about the evaluation.
+var ErrLost = errors.New("the engine's process ended under the evaluation")
+
 // ErrClosed says that the engine is shutting down.
 var ErrClosed = errors.New("the engine is closed")
 

@@ -27,6 +27,9 @@ func (s Stateless) Info() (name, revision string) {
 // Boundaries tells what is in force around its processes.
 func (s Stateless) Boundaries() []Boundary { return s.zygote.Boundaries() }
 
+// WhenEnded is that of Zygote.
+func (s Stateless) WhenEnded(ended func(said string)) { s.zygote.WhenEnded(ended) }
+
 // MemoryBytes is what its process holds at rest; 0 where that cannot be known.
 func (s Stateless) MemoryBytes() int64 { return s.zygote.MemoryBytes() }
 

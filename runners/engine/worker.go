@@ -28,6 +28,7 @@ type Worker struct {
 	mu     sync.Mutex
 	handle int            // process descriptor, -1 once the process is gone
 	exit   controlMessage // how the process ended, once it is gone
+	lost   bool           // it ended with its zygote
 }
 
 // Alive tells whether the process is still there.
@@ -75,16 +76,30 @@ func (w *Worker) Kill() {
 func (w *Worker) recordExit(message controlMessage) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
+	w.exit = message
+	w.gone()
+}
+
+// recordLoss records that the process ended with its zygote.
+func (w *Worker) recordLoss() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.lost = true
+	w.gone()
+}
+
+// gone notes that the process is gone. The caller holds w.mu.
+func (w *Worker) gone() {
 	if w.handle >= 0 {
 		_ = unix.Close(w.handle)
 		w.handle = -1
 	}
-	w.exit = message
 	close(w.done)
 }
 
 // Call sends one request and waits for its reply. At the context's end the process is killed: the answer is
-// ErrBudgetExhausted for a deadline, the *fair.SaturatedError that cancelled it, else ErrCancelled with the context's error. After any error the worker is of no more use.
+// ErrBudgetExhausted for a deadline, the *fair.SaturatedError that cancelled it, else ErrCancelled with the context's error. A worker that ended
+// with its zygote is ErrLost. After any error the worker is of no more use.
 func (w *Worker) Call(ctx context.Context, request, reply any) error {
 	line, err := json.Marshal(request)
 	if err != nil {
@@ -168,6 +183,9 @@ func (w *Worker) callError(ctx context.Context, err error) error {
 	<-w.done
 	w.mu.Lock()
 	defer w.mu.Unlock()
+	if w.lost {
+		return ErrLost
+	}
 	if unix.Signal(w.exit.Signal) == unix.SIGPROF { // the program's own timer of processor time
 		return ErrBudgetExhausted
 	}

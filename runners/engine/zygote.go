@@ -23,6 +23,7 @@ type Zygote struct {
 	mu      sync.Mutex
 	process *zygoteProcess
 	closed  bool
+	ended   func(said string)
 	forking sync.WaitGroup // idle workers being forked in the background
 
 	unable atomic.Bool // the last worker that was asked for could not be started
@@ -83,8 +84,35 @@ func (z *Zygote) Boundaries() []Boundary {
 	return slices.Clone(z.process.boundaries)
 }
 
-// Call runs one request in a fresh worker within a budget, at the context's place (fair.At), and ends it.
+// WhenEnded has a function called each time when the program's process ends though Close was not called, with the last that it said.
+func (z *Zygote) WhenEnded(ended func(said string)) {
+	z.mu.Lock()
+	defer z.mu.Unlock()
+	z.ended = ended
+}
+
+// awaitEnd tells whoever asked (WhenEnded) of the end of a process.
+func (z *Zygote) awaitEnd(process *zygoteProcess) {
+	<-process.exited
+	z.mu.Lock()
+	closed, ended := z.closed, z.ended
+	z.mu.Unlock()
+	if !closed && ended != nil {
+		ended(process.errors.String())
+	}
+}
+
+// Call runs one request in a fresh worker within a budget, at the context's place (fair.At), and ends it. A worker that is lost with
+// the program's process is replaced once.
 func (z *Zygote) Call(ctx context.Context, budget time.Duration, request, reply any) error {
+	err := z.callOnce(ctx, budget, request, reply)
+	if errors.Is(err, ErrLost) && ctx.Err() == nil {
+		return z.callOnce(ctx, budget, request, reply)
+	}
+	return err
+}
+
+func (z *Zygote) callOnce(ctx context.Context, budget time.Duration, request, reply any) error {
 	worker, err := z.Spawn(ctx)
 	if err != nil {
 		return err
@@ -192,5 +220,6 @@ func (z *Zygote) liveProcess(ctx context.Context) (*zygoteProcess, error) {
 		return nil, &SpawnError{fmt.Errorf("start %s: %w", z.program.Name, err)}
 	}
 	z.process = process
+	go z.awaitEnd(process)
 	return process, nil
 }

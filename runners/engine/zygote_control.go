@@ -42,7 +42,7 @@ func (p *zygoteProcess) listen() {
 		close(waiter)
 	}
 	for _, worker := range p.workers {
-		worker.recordExit(controlMessage{Signal: int(unix.SIGKILL)})
+		worker.recordLoss()
 	}
 	p.waiting, p.workers = nil, nil
 }

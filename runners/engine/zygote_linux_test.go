@@ -150,7 +150,7 @@ func TestAKilledZygoteFailsNobodyWhoAsks(t *testing.T) {
 				default:
 				}
 				_, err := try(t, zygote, "pid", 0)
-				if spawn, failed := errors.AsType[*engine.SpawnError](err); failed && !strings.HasPrefix(spawn.Err.Error(), "start ") || err != nil && !failed && failure(err) != run.FailureCrashed {
+				if spawn, failed := errors.AsType[*engine.SpawnError](err); failed && !strings.HasPrefix(spawn.Err.Error(), "start ") || err != nil && !failed && !errors.Is(err, engine.ErrLost) {
 					t.Errorf("%v", err)
 				}
 			}
@@ -174,6 +174,8 @@ func TestADeadZygoteIsReplacedAndTakesItsWorkersAlong(t *testing.T) {
 	folder := t.TempDir()
 	t.Setenv("TMPDIR", folder)
 	zygote := attempts(t, nil)
+	ended := make(chan string, 2)
+	zygote.WhenEnded(func(said string) { ended <- said })
 	worker, err := zygote.Spawn(t.Context())
 	if err != nil {
 		t.Fatal(err)
@@ -185,14 +187,18 @@ func TestADeadZygoteIsReplacedAndTakesItsWorkersAlong(t *testing.T) {
 	if err := unix.Kill(all[0], unix.SIGKILL); err != nil { // the zygote is the oldest
 		t.Fatal(err)
 	}
-	if err := <-spinning; failure(err) != run.FailureCrashed {
+	if err := <-spinning; !errors.Is(err, engine.ErrLost) {
 		t.Errorf("the call under way: %v", err)
 	}
 	if reply, err := try(t, zygote, "pid", 0); err != nil || reply.Answer == "" {
 		t.Errorf("the next call: %v", err)
 	}
+	<-ended
 	if err := zygote.Close(); err != nil {
 		t.Error(err)
+	}
+	if len(ended) != 0 {
+		t.Error("a zygote that was closed is told of as one that ended by itself")
 	}
 	wait.Until(t, "an end of all processes", func() bool { return len(processes(t, folder)) == 0 })
 	if left, err := os.ReadDir(folder); err != nil || len(left) != 0 {

@@ -23,6 +23,7 @@ type Running interface {
 	Boundaries() []engine.Boundary
 	Probe() (question *expression.Expr, answer string) // a question to try it with
 	MemoryBytes() int64                                // of its process at rest; 0 where that cannot be known
+	WhenEnded(ended func(said string))                 // that of engine.Zygote
 	Close(ctx context.Context) error
 }
 

@@ -325,6 +325,25 @@ func TestWhatCannotBeTriedCostsNoAttempt(t *testing.T) {
 	}
 }
 
+// TestTheEnginesEndCostsNoAttempt: a job whose engine ended under it is done again after a pause; one in a session has begun, and is lost without its
+// slot.
+func TestTheEnginesEndCostsNoAttempt(t *testing.T) {
+	t.Parallel()
+	f := newFleet(t)
+	var tries atomic.Int64
+	f.Start(fleet.Options{Beat: beat, Slots: 1, Run: func(context.Context, runners.Work) (runners.End, error) {
+		if tries.Add(1) == 1 {
+			return runners.End{}, commands.ErrEngineLost
+		}
+		return done("at last")
+	}})
+	id := submit(t, f, alice, "1", 1)
+	if s := untilStatus(t, f, id, job.Succeeded); s.Attempt != 2 || len(s.Spent) != 0 {
+		t.Errorf("%+v", s)
+	}
+	checkLog(t, f)
+}
+
 // TestAQueueThatWasBehindIsAskedAgain: a job is claimed that a runner was awakened for while the queue was behind the log, though no event follows.
 func TestAQueueThatWasBehindIsAskedAgain(t *testing.T) {
 	t.Parallel()
