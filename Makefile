@@ -28,18 +28,19 @@ install: ## put the command reckon where Go keeps its commands
 
 # The same revision gives the same archives, on any machine with this version of Go.
 release: ## write dist/: archives for linux amd64 and arm64, the list of parts, checksums, and the image where a builder is there
-	@case "$(REVISION)" in ''|*+changes) echo "a release is made of a commit, and there are changes: git status"; exit 1;; esac
-	rm -rf dist && mkdir dist
+	@case "$(REVISION)" in ''|*+changes) echo "a release is made of a commit, and these files are in none:"; git status --short; exit 1;; esac
+	rm -rf dist/reckon-* dist/SHA256SUMS && mkdir -p dist
 	@set -e; for arch in amd64 arm64; do \
 	  name=reckon-$(REVISION)-linux-$$arch; mkdir dist/$$name; \
 	  GOOS=linux GOARCH=$$arch CGO_ENABLED=0 $(GO) build -trimpath -buildvcs=false $(STAMP) -o dist/$$name/reckon ./cmd/reckon; \
-	  cp LICENSE NOTICE CHANGELOG.md cmd/reckon/third_party_licences.txt docs/verify.py dist/$$name; \
+	  cp LICENSE NOTICE CHANGELOG.md cmd/reckon/third_party_licences.txt docs/verify.py docs/verify_log.py docs/verify_account.py dist/$$name; \
+	  cp docs/installing.md dist/$$name/README.md; \
 	  tar -C dist --sort=name --mtime=@$$(git show -s --format=%ct) --owner=0 --group=0 --numeric-owner --mode=u+rw,go+r-w -cf - $$name | gzip -9n >dist/$$name.tar.gz; \
 	  rm -r dist/$$name; done
 	$(GO) run ./internal/supplychain sbom dist/reckon-$(REVISION).cdx.json
 	@if docker info >/dev/null 2>&1; then $(MAKE) --no-print-directory image && docker save reckon:$(REVISION) | gzip -9n >dist/reckon-$(REVISION)-image.tar.gz; \
 	  else echo "no image: docker has no engine here"; fi
-	cd dist && sha256sum * >SHA256SUMS && cat SHA256SUMS
+	cd dist && sha256sum reckon-* >SHA256SUMS && cat SHA256SUMS
 
 image: ## build the image reckon
 	docker build -f docs/deploy/Dockerfile --build-arg REVISION=$(REVISION) -t reckon -t reckon:$(REVISION) .

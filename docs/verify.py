@@ -27,6 +27,12 @@ def check(holds, why):
         raise Refused(why)
 
 
+def try_only_if(holds, why):
+    if not holds:
+        print(why, file=sys.stderr)
+        sys.exit(2)
+
+
 # JSON, read so that no two readers can disagree on it.
 
 def read_json(raw, what):
@@ -40,6 +46,24 @@ def read_json(raw, what):
         raise Refused(f"{what} is not JSON of unique names, integers below 2^53 and Unicode") from None
     check(isinstance(value, dict), f"{what} is not a JSON object")
     return value
+
+
+def flag_of(document):
+    """The flag that takes a document, as its members tell; "file" for one that is named without a flag, None for an unknown one."""
+    for member, flag in {"tlog_proof": "inclusion", "record": "file", "certificate_id": "file", "origin": "log"}.items():
+        if member in document:
+            return flag
+    entries = document.get("keys")
+    return "keys" if isinstance(entries, list) and not any(isinstance(entry, dict) and "key" in entry for entry in entries) else None
+
+
+def read_json_of(flag, raw, what):
+    """The object of a flag's file. A file that another flag takes is no evidence against anything."""
+    document = read_json(raw, what)
+    other = flag_of(document)
+    try_only_if(other != "file", f"the file of --{flag} is a receipt or certificate: name it without a flag")
+    try_only_if(other in (flag, None), f"the file of --{flag} is what --{other} takes: give it as --{other}")
+    return document
 
 
 def unique(pairs):
@@ -108,7 +132,7 @@ def is_key(public):
 
 def read_keys(raw):
     """Public keys by kid, from /.well-known/service-keys.json (RFC 7517, RFC 8037)."""
-    entries, keys = read_json(raw, "the key set").get("keys"), {}
+    entries, keys = read_json_of("keys", raw, "the key set").get("keys"), {}
     check(isinstance(entries, list), "the key set has no list of keys")
     for entry in entries:
         check(isinstance(entry, dict) and entry.get("kty") == "OKP" and entry.get("crv") == "Ed25519", "a key of the key set is not of Ed25519")
@@ -129,7 +153,7 @@ def verify_receipt(receipt, keys):
     record = receipt.get("record")
     check(isinstance(record, dict), "the receipt has no record")
     form = text_member(receipt, "canonical_form", "the receipt")
-    check(canonical(record) == form, "canonical_form is not the canonical form of record")
+    check(canonical(record) == form, "the record is not what was signed: it, or canonical_form, was changed, and they differ")
     check(hashlib.sha256(form.encode()).hexdigest() == receipt.get("id"), "id is not the SHA-256 of the canonical form")
     check(receipt.get("signature") is not None, "the receipt is not signed")
     kid, signature = text_member(receipt, "kid", "the receipt"), decode64(text_member(receipt, "signature", "the receipt"), 64)
@@ -161,7 +185,8 @@ class Log:
     """Whom a reader believes: the log's keys, and witnesses of their own choice."""
 
     def __init__(self, raw, witnesses):
-        document = read_json(raw, "the log's file")
+        document = read_json_of("log", raw, "the log's file")
+        try_only_if("" not in witnesses, "--witness is empty: leave it out where you have no key of a witness")
         self.origin, entries = text_member(document, "origin", "the log's file"), document.get("keys")
         check(isinstance(entries, list) and all(isinstance(entry, dict) for entry in entries), "the log's file has no list of keys")
         self.keys = [read_verifier_key(text_member(entry, "key", "the log's file"), LOG_KEY) for entry in entries]
@@ -327,15 +352,24 @@ def has_lines(raw):
     return rest.startswith(b"{")
 
 
+WHERE_FROM = {
+    "keys": "the service's keys, its /.well-known/service-keys.json or a copy that you kept",
+    "log": "the log's keys, its /.well-known/transparency-log.json or a copy that you kept",
+    "inclusion": "the proof that it is in the log: the answer of /inclusion below its address",
+    "tiles": "the log's tiles: the address that ends with /transparency",
+}
+
+
 def verify(options):
     """Kind of the file, what is verified of it, and the names of what is not."""
     raw = read_file(options.file)
 
     def need(name):
-        if not getattr(options, name):
-            print(f"say --{name}: this file cannot be verified without it", file=sys.stderr)
-            sys.exit(2)
+        try_only_if(getattr(options, name), f"say --{name}, a file or an address: this file cannot be verified without {WHERE_FROM[name]}")
         return getattr(options, name)
+
+    def inclusion_of():
+        return read_json_of("inclusion", read_file(need("inclusion")), "the inclusion")
 
     def log():
         return Log(read_file(need("log")), options.witness)
@@ -344,7 +378,7 @@ def verify(options):
         return "growth", verify_grown(note_of(read_file(options.grown)), note_of(raw), log(), need("tiles").rstrip("/")), []
     if not raw.lstrip(b" \t\r\n").startswith(b"{"):
         note = note_of(raw)
-        check("\n\n" in note, "it is not a signed note, as a checkpoint is, nor the JSON of a receipt or certificate")
+        check("\n\n" in note and (options.log or "\n\n— " in note), "it is not a signed note, as a checkpoint is, nor the JSON of a receipt or certificate")
         believed = log()
         return "checkpoint", described(believed, *believed.opened(note)), []
     try:
@@ -353,19 +387,19 @@ def verify(options):
         check(not has_lines(raw), "it is an export, which no key has signed: `reckon audit --export FILE` reads one of a log, `reckon lean check FILE --all` one of proofs")
         raise
     if "certificate_id" in document:
-        inclusion = read_json(read_file(need("inclusion")), "the inclusion")
+        inclusion = inclusion_of()
         leaf, covered = certificate_leaf(document, inclusion)
         verified = verify_inclusion(leaf, inclusion, log())
         return "certificate", covered | {"log." + name: value for name, value in verified.items()}, not_covered(document, covered)
-    for member, flag in {"tlog_proof": "inclusion", "origin": "log", "keys": "keys"}.items():
-        check("record" in document or member not in document, f"it is what --{flag} takes: name the receipt, certificate or checkpoint before it")
+    flag = flag_of(document)
+    check("record" in document or not flag, f"it is what --{flag} takes: name the receipt, certificate or checkpoint before it")
     check("record" in document, "it is no receipt, certificate or checkpoint")
     keys = read_keys(read_file(need("keys")))
     verified, rest = verify_receipt(document, keys), not_covered(document, ENVELOPE)
     kind = "receipt" if "run_id" in document["record"] else "quote" if "expires_at" in document["record"] else "record"
     if options.inclusion or options.log or options.witness:
         leaf = "\n".join(["reckon leaf v1", "receipt", document["id"], document["kid"], document["signature"], ""])
-        inclusion, believed = read_json(read_file(need("inclusion")), "the inclusion"), log()
+        inclusion, believed = inclusion_of(), log()
         check(not set(keys.values()) & {public for _, _, public in believed.witnesses}, "a key of the service is no witness")
         included = verify_inclusion(leaf, inclusion, believed)
         verified |= {"log." + name: value for name, value in included.items()}

@@ -130,7 +130,7 @@ def verify(options):
                 raise Refused(f"position {e['position']}: {why}") from None
         if e["position"] == chain[1]:
             check(here == chain, f"an event up to position {chain[1]} is not the one that the checkpoint commits to")
-            check(streams, "the log has no such account")
+            check(streams, "the log has no such account: give its id, not its address; `reckon tail --once --type account.registered --account ADDRESS` shows it")
             check(not account.answers, "an answer has no receipt")
             return account.counts | {"leaves of the checkpoint": size, "position": chain[1]}
     raise Refused(f"the export ends before position {chain[1]}, which the checkpoint commits to")

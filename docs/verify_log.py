@@ -31,7 +31,13 @@ def proves(data, at, seed, position):
         at += 4
     return False
 
+if len(sys.argv) < 2:
+    sys.exit(__doc__)
 folder = pathlib.Path(sys.argv[1])
+if (folder / "eventstore").is_dir():  # a data folder
+    folder /= "eventstore"
+if not (folder / "HEAD").is_file() and not (folder / "segments").is_dir():
+    sys.exit(f"{folder} is no log: name the folder that holds HEAD and segments/")
 kept = {}  # position and link of the chain, by the file of a checkpoint
 for file in sys.argv[2:]:
     body = pathlib.Path(file).read_bytes().decode(errors="replace").rpartition("\n\n")[0]

@@ -72,5 +72,9 @@ func TestWhatIsNotServed(t *testing.T) {
 	for _, route := range missing {
 		fmt.Fprintf(&list, "- `%s`\n", route)
 	}
-	keepEqual(t, apiPage, servedOpen, list.String(), servedEnd)
+	text := list.String()
+	if text != "" {
+		text = "Of it these are not served yet:\n\n" + text
+	}
+	keepEqual(t, apiPage, servedOpen, text, servedEnd)
 }

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"math"
+	"slices"
 	"time"
 
 	"github.com/google/uuid"
@@ -160,7 +162,8 @@ func (s Services) rejectIfOverLimit(ctx context.Context, allowance ratelimit.All
 		return nil
 	}
 	wait := allowance.ResetAt.Sub(s.Clock.Now())
-	return httpkit.RateLimited.Problem(detail, args...).WithRetryAfter(wait)
+	seconds := max(1, int(math.Ceil(wait.Seconds())))
+	return httpkit.RateLimited.Problem(detail+"; again in %d s", append(slices.Clip(args), seconds)...).WithRetryAfter(wait)
 }
 
 // Credentials reads tokens and accounts for authentication, which knows no commands. Its

@@ -5,9 +5,13 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"math"
+	"math/big"
 	"os"
 	"slices"
 	"strings"
+
+	"golang.org/x/text/currency"
 
 	"reckon/commands"
 	"reckon/domain/account"
@@ -95,9 +99,14 @@ func (r subscriptionReport) print(asJSON bool) error {
 	return nil
 }
 
-// String is the amount in the currency's smallest unit: how many make a whole one is the currency's business.
+// String is the amount in whole units of its currency (ISO 4217), 120.00 USD; in the smallest unit where the currency is not known.
 func (a amount) String() string {
-	return fmt.Sprintf("%d %s (smallest unit)", a.AmountMinor, a.Currency)
+	unit, err := currency.ParseISO(a.Currency)
+	if err != nil {
+		return fmt.Sprintf("%d %s (smallest unit)", a.AmountMinor, a.Currency)
+	}
+	digits, _ := currency.Standard.Rounding(unit)
+	return big.NewRat(a.AmountMinor, int64(math.Pow10(digits))).FloatString(digits) + " " + a.Currency
 }
 
 func (i invoiceLine) String() string {

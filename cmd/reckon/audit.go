@@ -261,12 +261,7 @@ func isWrong(findings []audit.Finding) bool {
 func (s auditSource) isFolder() bool { return s.Eventstore == nil && s.Export == "" }
 
 // logFolder is the folder of the log in a data folder, or the folder itself.
-func (s auditSource) logFolder() string {
-	if inside := filepath.Join(s.Data, "eventstore"); isFolder(inside) {
-		return inside
-	}
-	return s.Data
-}
+func (s auditSource) logFolder() string { return logFolderIn(s.Data) }
 
 func isFolder(path string) bool {
 	info, err := os.Stat(path)

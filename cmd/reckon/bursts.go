@@ -55,6 +55,9 @@ func (c *burstsCmd) Run() error {
 		case c.SVG != "":
 			return c.draw(at, bursts)
 		}
+		if len(bursts) == 0 {
+			fmt.Fprintf(os.Stderr, "no activity of %s up to position %d of the log\n", c.Account, at)
+		}
 		return printBursts(bursts)
 	})
 }

@@ -148,7 +148,7 @@ func TestUsage(t *testing.T) {
 	if err != nil || !bytes.Contains(options, []byte("--reverify-from")) || !bytes.Contains(before, []byte("reckon audit usage")) {
 		t.Errorf("%v\n%s", err, help)
 	}
-	for _, c := range [][]string{{"audit", "--nonsense"}, {"audit", "usage", "--nonsense"}, {"node", "verify", "--nonsense"}, {"verify"}, {"lean", "check", "x"}, {"serve", "x"}} {
+	for _, c := range [][]string{{"audit", "--nonsense"}, {"audit", "x"}, {"audit", "usage", "--nonsense"}, {"node", "verify", "--nonsense"}, {"verify"}, {"lean", "check", "x"}, {"serve", "x"}} {
 		failed := reckonCommand(t, nil, c...)
 		said, _ := failed.CombinedOutput() // its status is below
 		var words []string

@@ -200,13 +200,21 @@ func (c *leanCheckCmd) declarationNames() ([]string, error) {
 // printLeanReport writes the report for people.
 func printLeanReport(w io.Writer, r *check.Report, brief bool) error {
 	var out strings.Builder
-	fmt.Fprintf(&out, "%s (kernel: %s), %d declarations checked in %d ms\n", r.Verdict, r.Kernel, r.DeclarationsChecked, r.ElapsedMS)
+	if r.Unreadable {
+		fmt.Fprintf(&out, "%s: the file is no export that can be read, and no kernel has judged it\n", r.Verdict)
+	} else {
+		fmt.Fprintf(&out, "%s (kernel: %s), %d declarations checked in %d ms\n", r.Verdict, r.Kernel, r.DeclarationsChecked, r.ElapsedMS)
+	}
 	if f := r.Refusal; f != nil {
 		place := f.File
 		if f.Line > 0 {
 			place += fmt.Sprintf(":%d", f.Line)
 		}
 		fmt.Fprintf(&out, "%s: %s: %s: %s\n", place, f.Declaration, f.Class, f.Message)
+	}
+	if r.Unreadable {
+		_, err := io.WriteString(w, out.String())
+		return err
 	}
 	if !brief {
 		for _, d := range r.Declarations {

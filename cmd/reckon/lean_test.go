@@ -48,8 +48,9 @@ func TestLeanCheckExitStatus(t *testing.T) {
 		if got := exitStatusOf(report); !errors.Is(got, c.want) {
 			t.Errorf("%s: %v, want %v (%+v)", name, got, c.want, report.Refusal)
 		}
-		if err := printLeanReport(&strings.Builder{}, report, false); err != nil {
-			t.Errorf("%s: %v", name, err)
+		var printed strings.Builder
+		if err := printLeanReport(&printed, report, false); err != nil || strings.Contains(printed.String(), "kernel reckon:") != (name != "unreadable") {
+			t.Errorf("%s: %v\n%s", name, err, &printed)
 		}
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/signal"
 	"runtime/debug"
+	"slices"
 	"strings"
 	"syscall"
 
@@ -77,7 +78,10 @@ func run(args []string) int {
 		if len(args) > 0 && args[0] == "try" && strings.Contains(err.Error(), "unknown flag") {
 			fmt.Fprintln(os.Stderr, "An expression that begins with - comes after --: reckon try -- '-x^2'.")
 		}
-		fmt.Fprintf(os.Stderr, "Try `%s --help`.\n", commandOf(err))
+		if meant := otherWords[slices.Concat(args, []string{""})[0]]; meant != "" {
+			fmt.Fprintf(os.Stderr, "Did you mean `reckon %s`?\n", meant)
+		}
+		fmt.Fprintf(os.Stderr, "Try `%s --help`.\n", commandOf(err, args))
 		return 2
 	}
 	return statusOf(command.Run())
@@ -112,10 +116,19 @@ func runAtOnce(args []string) (status int, ran bool) {
 	return 0, false
 }
 
-// commandOf is the command, as it is typed, that a usage error is of.
-func commandOf(err error) string {
+// otherWords are what other programs call our commands.
+var otherWords = map[string]string{
+	"eval": "try", "evaluate": "try", "calc": "try", "calculate": "try", "compute": "try", "run": "serve", "server": "serve", "start": "serve", "check": "verify",
+	"backup": "node backup", "restore": "node restore", "help": "--help",
+}
+
+// commandOf is the command, as it was typed, that a usage error is of.
+func commandOf(err error, args []string) string {
 	if usage, ok := errors.AsType[*kong.ParseError](err); ok && usage.Context != nil {
 		if selected := usage.Context.Selected(); selected != nil {
+			if parent := selected.Parent; parent != nil && parent.DefaultCmd == selected && !slices.Contains(args, selected.Name) {
+				return parent.FullPath()
+			}
 			return selected.FullPath()
 		}
 	}

@@ -26,7 +26,7 @@ type nodeSource struct {
 // with calls f with the source.
 func (n nodeSource) with(f func(export.Source) error) error {
 	if n.From == "" {
-		return f(export.Folder(n.Data))
+		return f(export.Folder(n.log()))
 	}
 	client, err := eventstore.OpenClient(n.From, slog.Default())
 	if err != nil {
@@ -187,7 +187,7 @@ func (c *nodeStatsCmd) Run() error {
 		return err
 	})
 	if err == nil && c.From == "" {
-		err = addSizes(&stats, c.Data)
+		err = addSizes(&stats, c.log())
 	}
 	if err != nil {
 		return c.reportTransfer(ctx, "stats", err)

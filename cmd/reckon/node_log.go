@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"log/slog"
 	"os"
+	"path/filepath"
 
 	"reckon/eventstore/node/eventlog"
 )
@@ -31,6 +32,17 @@ type nodeFolder struct {
 	Data string `help:"Folder that holds the event log, and the socket of the node that runs on it." default:"reckon-data/eventstore" env:"RECKON_NODE_DATA" placeholder:"DIR"`
 }
 
+// log is the folder of a log that is there: the one that was named, or eventstore in a data folder that was named.
+func (n nodeFolder) log() string { return logFolderIn(n.Data) }
+
+// logFolderIn is the folder of the log in a data folder, or the folder itself.
+func logFolderIn(data string) string {
+	if inside := filepath.Join(data, "eventstore"); isFolder(inside) {
+		return inside
+	}
+	return data
+}
+
 // nodeVerifyCmd verifies the files of a log.
 type nodeVerifyCmd struct {
 	nodeFolder
@@ -45,9 +57,9 @@ func (c *nodeVerifyCmd) Run() error {
 	}
 	ctx, stop := untilSignal()
 	defer stop()
-	report, err := eventlog.VerifyFolder(ctx, c.Data, anchor)
+	report, err := eventlog.VerifyFolder(ctx, c.log(), anchor)
 	reported := reportLog("verify", report, err)
-	sayFurther(ctx, c.Data, err)
+	sayFurther(ctx, c.log(), err)
 	return reported
 }
 
@@ -112,7 +124,7 @@ type nodeReindexCmd struct {
 func (c *nodeReindexCmd) Run() error {
 	ctx, stop := untilSignal()
 	defer stop()
-	report, err := eventlog.Reindex(ctx, eventlog.Options{Dir: c.Data, Logger: slog.Default()}, c.AcceptEnd)
+	report, err := eventlog.Reindex(ctx, eventlog.Options{Dir: c.log(), Logger: slog.Default()}, c.AcceptEnd)
 	return reportLog("reindex", report, err)
 }
 
@@ -126,7 +138,7 @@ type nodeBackupCmd struct {
 func (c *nodeBackupCmd) Run() error {
 	ctx, stop := untilSignal()
 	defer stop()
-	report, err := eventlog.CopyFolder(ctx, c.Data, c.Target)
+	report, err := eventlog.CopyFolder(ctx, c.log(), c.Target)
 	return reportLog("backup", report, err)
 }
 
@@ -140,7 +152,7 @@ type nodeRestoreCmd struct {
 func (c *nodeRestoreCmd) Run() error {
 	ctx, stop := untilSignal()
 	defer stop()
-	report, err := eventlog.CopyFolder(ctx, c.Source, c.Data)
+	report, err := eventlog.CopyFolder(ctx, logFolderIn(c.Source), c.Data)
 	return reportLog("restore", report, err)
 }
 

@@ -15,7 +15,7 @@ import (
 func TestLogCommands(t *testing.T) {
 	t.Parallel()
 	root := t.TempDir()
-	folder, backup, restored := filepath.Join(root, "events"), filepath.Join(root, "backup"), filepath.Join(root, "restored")
+	folder, backup, restored := filepath.Join(root, "installation", "eventstore"), filepath.Join(root, "backup"), filepath.Join(root, "restored")
 	_, connection, _ := startedNode(t, nil, "--data", folder)
 	if status, _, stderr := reckon(t, "", nil, "keys", "rotate", "--data", filepath.Join(root, "none"), "--eventstore", connection, "--keys", filepath.Join(root, "keys")); status != 0 {
 		t.Fatal(stderr)
@@ -40,6 +40,9 @@ func TestLogCommands(t *testing.T) {
 		t.Fatalf("%v, %+v", err, live)
 	}
 	run(0, "", "verify", "--data", folder, "--anchor", anchor)
+	if ofData, _ := run(0, "", "verify", "--data", filepath.Dir(folder)); ofData != live { // a data folder, whose log is in eventstore
+		t.Errorf("%+v, want %+v", ofData, live)
+	}
 	run(2, "in use by process", "reindex", "--data", folder)
 	if copied, _ := run(0, "", "backup", backup, "--data", folder); copied != live {
 		t.Errorf("%+v, want %+v", copied, live)

@@ -25,8 +25,8 @@ type nodeScavengeCmd struct {
 func (c *nodeScavengeCmd) Run() error {
 	ctx, stop := untilSignal()
 	defer stop()
-	if !exists(filepath.Join(c.Data, "segments")) {
-		return fmt.Errorf("there is no log in %s: name its folder with --data", c.Data)
+	if !exists(filepath.Join(c.log(), "segments")) {
+		return fmt.Errorf("there is no log in %s: name its folder with --data", c.log())
 	}
 	report, err := c.inFolder(ctx)
 	if inUse := (*eventlog.FolderInUseError)(nil); errors.As(err, &inUse) {
@@ -35,7 +35,7 @@ func (c *nodeScavengeCmd) Run() error {
 	var damage *eventlog.CorruptError
 	if errors.As(err, &damage) {
 		fmt.Fprintf(os.Stderr, "reckon node scavenge: %v\n", err)
-		sayHowFar(ctx, "scavenge", c.Data, err)
+		sayHowFar(ctx, "scavenge", c.log(), err)
 		return exitStatus(1)
 	}
 	if err != nil {
@@ -49,7 +49,7 @@ func (c *nodeScavengeCmd) Run() error {
 
 // inFolder scavenges a log that no node has.
 func (c *nodeScavengeCmd) inFolder(ctx context.Context) (eventlog.ScavengeReport, error) {
-	log, err := eventlog.Open(eventlog.Options{Dir: c.Data, Logger: slog.Default()})
+	log, err := eventlog.Open(eventlog.Options{Dir: c.log(), Logger: slog.Default()})
 	if err != nil {
 		return eventlog.ScavengeReport{}, err
 	}
@@ -68,7 +68,7 @@ func (c *nodeScavengeCmd) inFolder(ctx context.Context) (eventlog.ScavengeReport
 
 // byNode asks the node that has the log.
 func (c *nodeScavengeCmd) byNode(ctx context.Context, inUse error) (eventlog.ScavengeReport, error) {
-	socket := filepath.Join(c.Data, node.SocketName)
+	socket := filepath.Join(c.log(), node.SocketName)
 	if !exists(socket) {
 		return eventlog.ScavengeReport{}, fmt.Errorf("%w; it has no socket, as with --insecure-listen: append an event of type %s to the stream %s there, or start it with --scavenge-every", inUse, node.ScavengeRequestedType, node.ScavengeStream)
 	}

@@ -42,6 +42,9 @@ func (t *tried) print(w io.Writer, plotFile string) error {
 	if t.problem != nil {
 		p.line("no answer", t.problem.Title)
 		p.line("", t.problem.Detail)
+		if t.problem.Code == httpkit.BudgetExhausted.Code {
+			p.line("", "a job may take longer: POST /api/jobs, with a token (docs/jobs.md); the plan's budget is the operator's (docs/accounts.md#plans)")
+		}
 		p.suggestions(t.expression, t.problem.Suggestions)
 		if t.problem.RunID != nil {
 			p.line("run", fmt.Sprint(*t.problem.RunID, ", in the history without a receipt"))

@@ -119,7 +119,7 @@ func Kinds() map[Kind]KindInfo {
 		KindUnreadable: {Error, "keep a copy of the folder, check the disk, and restore the log from a backup (`reckon node restore`); nothing after this position was audited"},
 		KindExport:     {Error, "ask for the export again, and for a copy of the folder that it was made of; nothing after this position was audited"},
 		KindAnchor:     {Error, "the log was rewritten, cut, or is another one: compare it with a copy from when the anchor was noted"},
-		KindNoAnchor:   {Note, "keep the output of `reckon node verify` where the operator cannot write, and give it as --anchor: without one a log that was rewritten as a whole, or cut at its end, cannot be told from the true one"},
+		KindNoAnchor:   {Note, "keep the output of `reckon node verify --data DIR`, of the same folder, where the operator cannot write, and give it as --anchor: without one a log that was rewritten as a whole, or cut at its end, cannot be told from the true one"},
 
 		KindEventID: rewritten, KindUnknownEvent: {Error, "if a newer version of Reckon wrote it, audit with that version; if not, it was not written by this service"},
 		KindSchema: rewritten, KindPayloadRemoved: rewritten,
@@ -127,7 +127,7 @@ func Kinds() map[Kind]KindInfo {
 		KindBlobMissing: {Error, "restore the blob from a backup; was --blobs the right folder?"},
 		KindBlobDiffers: {Error, "restore the blob from a backup, and check the disk"},
 		KindNotChecked:  {Note, "give --blobs to have them checked"},
-		KindNotCompared: {Warning, "restore the blob, and audit again: read models hold its text"},
+		KindNotCompared: {Warning, "restore the blob that is missing, or the log where it is damaged, and audit again: tables are made of all of both"},
 
 		KindIdentity: {Error, "the records that say which log this is are not those that the node and the service write first: compare them with a backup"},
 		KindActor:    rewritten,

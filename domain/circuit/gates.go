@@ -323,12 +323,20 @@ func gateWords() []string {
 	return append(words, slices.Sorted(maps.Keys(gateAliases))...)
 }
 
+// spoken are gates as people call them.
+var spoken = map[string]string{
+	"hadamard": "h", "pauli_x": "x", "pauli_y": "y", "pauli_z": "z", "paulix": "x", "pauliy": "y", "pauliz": "z", "identity": "id", "fredkin": "cswap", "controlled_not": "cx",
+}
+
 // closest names the word that an unknown name probably means, or nothing.
 func closest(written string, names []string) string {
 	const most = 2 // changes of a letter
 	written = strings.ToLower(written)
 	if len(written) > 20 { // longer than any name
 		return ""
+	}
+	if name := spoken[written]; name != "" && slices.Contains(names, name) {
+		return "; did you mean " + name + "?"
 	}
 	best, distance := "", most+1
 	for _, name := range names {

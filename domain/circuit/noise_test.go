@@ -560,6 +560,7 @@ func TestNoiseRefusals(t *testing.T) {
 		{entry(`"gate":"depolarising","target":1,"p":0.1`), CodeUnknownGate, "did you mean depolarizing?"},
 		{entry(`"gate":"thermal_relaxation","target":1`), CodeNoise, "give its amplitude_damping, gamma 1"},
 		{entry(`"gate":"thermal_relaxation","target":1,"t1":50,"t2":70,"time":1`), CodeNoise, "amplitude_damping"},
+		{entry(`"gate":"Hadamard","target":1`), CodeUnknownGate, "did you mean h?"},
 		{entry(`"gate":"hadamard_like","target":1,"strength":2`), CodeUnknownGate, "unknown gate"},
 		{entry(`"gate":"pauli_channel","target":0,"probabilities":{"X":0.6,"Z":0.5}`), CodeChannel, "add up to 1.1"},
 		{entry(`"gate":"pauli_channel","target":0,"probabilities":{"I":0.6}`), CodeChannel, "leave I out"},

@@ -20,7 +20,9 @@ var names = sync.OnceValue(func() vocabulary {
 	v := vocabulary{known: map[string]bool{}, folded: maps.Clone(reference.Aliases)}
 	for _, name := range reference.Implemented() {
 		v.known[name] = true
-		v.folded[strings.ToLower(name)] = name
+		if lower := strings.ToLower(name); v.folded[lower] == "" { // derivative[x^2, x] is D, as people mean it
+			v.folded[lower] = name
+		}
 	}
 	return v
 })
@@ -70,18 +72,25 @@ func functionFor(name string) string {
 	return meant
 }
 
-// minMisspelt is the shortest name that is compared with the known ones: shorter ones resemble too many.
-const minMisspelt = 4
+// The shortest names that are compared with the known ones: shorter ones resemble too many, and small letters are those of variables.
+const (
+	minMisspelt      = 4
+	minLowerMisspelt = 6
+)
 
-// misspelt is the known function that differs from a capitalised name by one letter left out, added or changed or two exchanged;
-// "" when there is none or several.
+// misspelt is the known function that differs from a name by one letter left out, added or changed or two exchanged; "" when there is none or
+// several. Of a name in small letters the case does not count, and other languages' names are known too.
 func misspelt(name string) string {
-	if len(name) < minMisspelt || !unicode.IsUpper(rune(name[0])) || known(name) || strings.ContainsFunc(name, func(r rune) bool { return r > unicode.MaxASCII }) {
+	capital := name != "" && unicode.IsUpper(rune(name[0]))
+	if len(name) < minMisspelt || !capital && len(name) < minLowerMisspelt || known(name) || strings.ContainsFunc(name, func(r rune) bool { return r > unicode.MaxASCII }) {
 		return ""
 	}
 	var found []string
 	for _, candidate := range neighbours(name) {
-		if known(candidate) && !slices.Contains(found, candidate) {
+		if !capital {
+			candidate = names().folded[candidate]
+		}
+		if known(candidate) && !constants[candidate] && !slices.Contains(found, candidate) {
 			found = append(found, candidate)
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"unicode"
 
 	"reckon/domain/expression"
@@ -135,8 +136,8 @@ func (f *finder) wholeText() {
 	text := strings.TrimRight(f.text, " \t\n?.")
 	begin := len(f.text) - len(strings.TrimLeft(f.text, " \t\n"))
 	for _, phrase := range phrases {
-		at := begin + len(phrase.words)
-		if at >= len(text) || !strings.EqualFold(text[begin:at], phrase.words) || text[at] != ' ' {
+		at := begin + beginning(text[begin:], phrase.words)
+		if at == begin {
 			continue
 		}
 		rest := strings.TrimSpace(text[at:])
@@ -147,13 +148,41 @@ func (f *finder) wholeText() {
 		if !ok {
 			return
 		}
+		why := "Functions are written with their arguments in square brackets; words beside each other multiply."
+		if phrase.meant == "" {
+			why = "An expression is evaluated without words before it; words beside each other multiply."
+		}
 		f.slips = append(f.slips, slip{
-			code: Command, start: 0, end: len(f.text), edits: []edit{{start: 0, end: len(f.text), text: replacement}},
-			why: "Functions are written with their arguments in square brackets; words beside each other multiply.", undefined: f.firstName(),
+			code: Command, start: 0, end: len(f.text), edits: []edit{{start: 0, end: len(f.text), text: replacement}}, why: why, undefined: f.firstName(),
 		})
 		return
 	}
 }
+
+// beginning is how long the beginning of a text is that says these words, a space after it: in any case, and of one long word also misspelt; 0 where
+// the text begins otherwise.
+func beginning(text, words string) int {
+	if n := len(words); len(text) > n && strings.EqualFold(text[:n], words) && text[n] == ' ' {
+		return n
+	}
+	if first, _, more := strings.Cut(text, " "); more && misspeltCommands()[strings.ToLower(first)] == words {
+		return len(first)
+	}
+	return 0
+}
+
+// misspeltCommands are the phrases of one long word by their misspellings.
+var misspeltCommands = sync.OnceValue(func() map[string]string {
+	all := map[string]string{}
+	for _, phrase := range phrases {
+		if len(phrase.words) >= minLowerMisspelt && commands[phrase.meant] != "" && !strings.ContainsAny(phrase.words, " /") {
+			for _, misspelling := range neighbours(phrase.words) {
+				all[misspelling] = phrase.words
+			}
+		}
+	}
+	return all
+})
 
 var (
 	limitPhrase = regexp.MustCompile(`(?i)^\s*lim(?:it)?(?:\s+as)?\s+([a-z])\s*(?:->|→)\s*([\w+-]+)\s*(?:of\s+)?[\s,]\s*(.+?)\s*$`)
@@ -202,6 +231,10 @@ func command(meant, phrase, rest string) (string, bool) {
 	if len(found) > 0 {
 		rest = mend(rest, found)
 	}
+	of := ""
+	if part := differential.FindStringSubmatch(rest); part != nil && meant == "Integrate" { // integrate x^2 dx
+		rest, of = part[1], part[2]
+	}
 	e, err := expression.Parse(rest)
 	if err != nil || proseIn(e) {
 		return "", false
@@ -211,7 +244,7 @@ func command(meant, phrase, rest string) (string, bool) {
 	}
 	after := commands[meant]
 	if strings.Contains(after, "@") {
-		variable := onlyVariable(e)
+		variable := cmp.Or(of, onlyVariable(e))
 		if strings.HasPrefix(phrase, "d/d") {
 			variable = phrase[3:]
 		}
@@ -273,10 +306,16 @@ func proseIn(e *expression.Expr) bool {
 	return found
 }
 
-// Sentence tells whether a text is an expression in which words of a sentence are multiplied.
+// talk are words that other programs obey, and greetings.
+var talk = wordSet(`help quit exit bye hello hi hey man info usage`)
+
+// Sentence tells whether a text is an expression in which words of a sentence are multiplied, or a word to a program.
 func Sentence(text string) bool {
 	if len(text) > MaxBytes {
 		return false
+	}
+	if talk[strings.ToLower(strings.Trim(text, " \t\n!"))] {
+		return true
 	}
 	all, err := expression.ParseAll(text)
 	return err == nil && slices.ContainsFunc(all, proseIn)
@@ -421,7 +460,29 @@ func (f *finder) onlyNumbers(i int) bool {
 	return len(f.commas(i)) > 0
 }
 
-var differential = regexp.MustCompile(`^(.*\S)\s*\bd([a-z])$`)
+// differential: x^2 dx, x^2*dx.
+var differential = regexp.MustCompile(`^(.*[^\s*])\s*\*?\s*\bd([a-z])$`)
+
+// differentialAndVariable: Integrate[x^2 dx, x].
+func (f *finder) differentialAndVariable(i int) {
+	open := i + 1
+	if functionFor(f.words[i].Name) != "Integrate" || !f.isOperator(open, "[", "(") || !f.hasComma(open) {
+		return
+	}
+	comma := f.commas(open)[0]
+	variable, last := comma+1, comma-2 // the last word before the differential
+	if f.isOperator(variable, "{") {
+		variable++
+	}
+	if f.isOperator(last, "*") {
+		last--
+	}
+	if !f.isName(comma-1) || !f.isName(variable) || f.words[comma-1].Name != "d"+f.words[variable].Name || last <= open || !f.endsOperand(last) {
+		return
+	}
+	f.add(comma-1, slip{code: Iterator, start: f.words[last].End, end: f.words[comma-1].End, edits: []edit{{start: f.words[last].End, end: f.words[comma-1].End}},
+		why: "The variable after the comma says of what the integral is; dx is a name."})
+}
 
 // withoutVariable: integrate(x^2), D[x^2], Plot[Sin[x]].
 func (f *finder) withoutVariable(i int) bool {

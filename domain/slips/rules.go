@@ -1,6 +1,7 @@
 package slips
 
 import (
+	"slices"
 	"strings"
 
 	"reckon/domain/expression"
@@ -18,7 +19,7 @@ func (f *finder) name(i int) {
 		return
 	}
 	switch {
-	case f.otherModule(i), f.otherArguments(i), f.braces(i), f.definition(i), f.parentheses(i), f.call(i), f.power(i), f.noBrackets(i), f.constant(i):
+	case f.otherModule(i), f.otherArguments(i), f.braces(i), f.definition(i), f.parentheses(i), f.call(i), f.power(i), f.noBrackets(i), f.constant(i), f.cross(i), f.lastAnswer(i):
 	default:
 		f.operatorWord(i)
 	}
@@ -32,6 +33,9 @@ func (f *finder) parentheses(i int) bool {
 	}
 	name := f.words[i].Name
 	meant := functionFor(name)
+	if meant == "" && f.adjacent(open) && len(name) >= minLowerMisspelt { // intergrate(x^2, x)
+		meant = misspelt(name)
+	}
 	if meant != "" && f.isVariable(name) {
 		return false
 	}
@@ -258,10 +262,47 @@ func (f *finder) constant(i int) bool {
 		meant = "I"
 	case name == "i" && (f.isNumber(i-1) && f.adjacent(i) || f.inExponent(i)):
 		meant = "I"
+	case degrees[strings.ToLower(name)] && (f.isNumber(i-1) || f.isOperator(i-1, ")")):
+		f.add(i, slip{code: Degrees, start: f.words[i].Start, end: f.words[i].End, edits: []edit{f.separated(i, "Degree")}, why: "An angle in degrees is written 30 Degree."})
+		return true
 	case meant == "":
 		return false
 	}
 	f.add(i, slip{code: Constant, start: f.words[i].Start, end: f.words[i].End, edits: []edit{f.replace(i, meant)}, why: "In this language the constants are Pi, E, I, Infinity, True and False."})
+	return true
+}
+
+// degrees are the names of the unit, in lower case.
+var degrees = wordSet(`deg degree degrees`)
+
+// separated is the edit that writes text in place of word i, with a space before it where it stands against another word.
+func (f *finder) separated(i int, text string) edit {
+	if f.adjacent(i) {
+		text = " " + text
+	}
+	return f.replace(i, text)
+}
+
+// cross: 3 x 4, where every x stands between two numbers.
+func (f *finder) cross(i int) bool {
+	if name := f.words[i].Name; name != "x" && name != "X" {
+		return false
+	}
+	for j, w := range f.words {
+		if w.Name == f.words[i].Name && (!f.isNumber(j-1) || !f.isNumber(j+1) || f.adjacent(j) || f.adjacent(j+1)) {
+			return false
+		}
+	}
+	f.add(i, slip{code: OperatorWord, start: f.words[i].Start, end: f.words[i].End, edits: []edit{f.replace(i, "*")}, why: "x is the name of a variable; numbers are multiplied with *."})
+	return true
+}
+
+// lastAnswer: ans + 1.
+func (f *finder) lastAnswer(i int) bool {
+	if !strings.EqualFold(f.words[i].Name, "ans") {
+		return false
+	}
+	f.add(i, slip{code: Name, start: f.words[i].Start, end: f.words[i].End, edits: []edit{f.replace(i, "%")}, why: "% is the last answer of a session."})
 	return true
 }
 
@@ -498,7 +539,29 @@ func (f *finder) equation(set *expression.Expr) {
 	if at >= len(f.text) || f.text[at] != '=' || f.isDefinition(set) {
 		return
 	}
+	if f.secondAssignment(at) {
+		return
+	}
 	f.slips = append(f.slips, slip{code: Equation, start: at, end: at + 1, edits: []edit{{start: at, end: at + 1, text: "=="}}, why: "= assigns a value; an equation is written with ==."})
+}
+
+// secondAssignment: a = 5 b = 6, where ; is missing before b. The offset is that of the second equals sign.
+func (f *finder) secondAssignment(at int) bool {
+	second := slices.IndexFunc(f.words, func(w expression.Token) bool { return w.Start == at })
+	name := second - 1
+	if !f.isName(name) || f.adjacent(name) || !f.endsOperand(name-1) {
+		return false
+	}
+	for j := name - 1; j > 0 && !f.isOperator(j, ";", ",", "==", "("); j-- {
+		if f.isOperator(j, ")", "]", "}") && f.pair[j] >= 0 {
+			j = f.pair[j]
+		} else if f.isOperator(j, "=") && f.isName(j-1) && j+1 < name && f.begins(j-1) {
+			f.slips = append(f.slips, slip{code: Definition, start: f.words[j-1].Start, end: f.words[second].End, edits: []edit{insert(f.words[name-1].End, ";")},
+				why: "A ; stands between two assignments."})
+			return true
+		}
+	}
+	return false
 }
 
 // isDefinition tells whether the left side is f(x), which definition handles.

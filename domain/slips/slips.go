@@ -124,6 +124,7 @@ func find(text string) []Suggestion {
 		switch {
 		case w.Name != "":
 			f.iterator(i)
+			f.differentialAndVariable(i)
 			f.limitPoint(i)
 			f.withoutEnd(i)
 			f.name(i)

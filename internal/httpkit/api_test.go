@@ -204,6 +204,7 @@ func TestStrictBodies(t *testing.T) {
 		"empty expression":  {`{"expression":""}`, httpkit.ExpressionRequired, "expression"},
 		"misnamed":          {`{"input":"1"}`, httpkit.UnknownField, `the field is "expression"`},
 		"unknown":           {`{"expression":"1","zzz":1}`, httpkit.UnknownField, `"zzz"`},
+		"unknown, needed":   {`{"expr":"1"}`, httpkit.UnknownField, `it needs the field "expression"`},
 		"key casing":        {`{"Expression":"1"}`, httpkit.UnknownField, `"Expression"`},
 		"number for string": {`{"expression":1}`, httpkit.InvalidRequest, "body.expression"},
 		"string for number": {`{"expression":"1","number":"1"}`, httpkit.InvalidRequest, "body.number"},

@@ -43,7 +43,7 @@ func fromHuma(route Route, status int, message string, errs []error) *Problem {
 	case len(fields) == 0:
 		return InvalidRequest.Problem("%s", message)
 	}
-	problem := problemOfFault(route, fields[0])
+	problem := problemOfFault(route, fields)
 	problem.Errors = fields
 	return problem
 }
@@ -75,8 +75,24 @@ func fieldErrors(errs []error) []FieldError {
 
 func isUnknown(f FieldError) bool { return f.Message == validation.MsgUnexpectedProperty }
 
-// problemOfFault returns the problem, with kind and detail, of the first fault of a request.
-func problemOfFault(route Route, f FieldError) *Problem {
+// missing names the field that the body needs and has not; empty where there are several, or none.
+func missing(all []FieldError) (field string) {
+	before, after, _ := strings.Cut(validation.MsgExpectedRequiredProperty, "%s")
+	for _, f := range all {
+		name, ends := strings.CutSuffix(f.Message, after)
+		if name, begins := strings.CutPrefix(name, before); begins && ends && f.Location == "body" {
+			if field != "" {
+				return ""
+			}
+			field = name
+		}
+	}
+	return field
+}
+
+// problemOfFault returns the problem, with kind and detail, of the first of the faults of a request.
+func problemOfFault(route Route, all []FieldError) *Problem {
+	f := all[0]
 	where, name, _ := strings.Cut(f.Location, ".")
 	if where != "body" {
 		return InvalidParameter.Problem("%s: %s", f.Location, f.Message)
@@ -84,6 +100,9 @@ func problemOfFault(route Route, f FieldError) *Problem {
 	if isUnknown(f) {
 		if right, ok := route.MisnamedFields[name]; ok {
 			return UnknownField.Problem("the body has no field %q: the field is %q", name, right)
+		}
+		if needed := missing(all); needed != "" {
+			return UnknownField.Problem("the body has no field %q; it needs the field %q", name, needed)
 		}
 		return UnknownField.Problem("the body has no field %q", name)
 	}

@@ -7,6 +7,7 @@ import (
 	"encoding/base64"
 	"encoding/binary"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"regexp"
 	"slices"
@@ -72,11 +73,10 @@ type Log struct {
 	keys, witnesses []verifierKey
 }
 
-// ReadLog reads /.well-known/transparency-log.json and the verifier keys of the witnesses that must have cosigned.
-func ReadLog(raw []byte, witnesses []string) (l Log, err error) {
-	document, err := readJSON(raw, "the log's file")
-	if err != nil {
-		return l, err
+// readLog reads /.well-known/transparency-log.json and the verifier keys of the witnesses that must have cosigned.
+func readLog(document object, witnesses []string) (l Log, err error) {
+	if slices.Contains(witnesses, "") {
+		return l, errors.New("--witness is empty: leave it out where you have no key of a witness")
 	}
 	if l.origin, err = text(document, "origin", "the log's file"); err != nil {
 		return l, err

@@ -19,12 +19,8 @@ func (k Keys) has(other verifierKey) bool {
 	return false
 }
 
-// ReadKeys reads /.well-known/service-keys.json (RFC 7517, RFC 8037).
-func ReadKeys(raw []byte) (Keys, error) {
-	document, err := readJSON(raw, "the key set")
-	if err != nil {
-		return nil, err
-	}
+// readKeys reads /.well-known/service-keys.json (RFC 7517, RFC 8037).
+func readKeys(document object) (Keys, error) {
 	entries, ok := document["keys"].([]any)
 	if !ok {
 		return nil, refuse("the key set has no list of keys")
@@ -75,7 +71,7 @@ func verifyReceipt(document object, keys Keys, report *Report) (s sealed, err er
 		return s, err
 	}
 	if canonical(record) != form {
-		return s, refuse("canonical_form is not the canonical form of record")
+		return s, refuse("the record is not what was signed: it, or canonical_form, was changed, and they differ")
 	}
 	sum := sha256.Sum256([]byte(form))
 	if s.id = hex.EncodeToString(sum[:]); document["id"] != s.id {

@@ -83,12 +83,62 @@ type Files struct {
 	Read func(name string) ([]byte, error)
 }
 
+// whereFrom says of each flag what it takes.
+var whereFrom = map[string]string{
+	"keys":      "the service's keys, its /.well-known/service-keys.json or a copy that you kept",
+	"log":       "the log's keys, its /.well-known/transparency-log.json or a copy that you kept",
+	"inclusion": "the proof that it is in the log: the answer of /inclusion below its address",
+	"tiles":     "the log's tiles: the address that ends with /transparency",
+}
+
 // need reads a file without which another cannot be verified.
 func (f Files) need(flag, name string) ([]byte, error) {
 	if name == "" {
-		return nil, fmt.Errorf("say --%s: this file cannot be verified without it", flag)
+		return nil, fmt.Errorf("say --%s, a file or an address: this file cannot be verified without %s", flag, whereFrom[flag])
 	}
 	return f.Read(name)
+}
+
+// needJSON reads the object of a file without which another cannot be verified. A file that another flag takes is no evidence against anything.
+func (f Files) needJSON(flag, name, what string) (object, error) {
+	raw, err := f.need(flag, name)
+	if err != nil {
+		return nil, err
+	}
+	document, err := readJSON(raw, what)
+	if err != nil {
+		return nil, err
+	}
+	switch other := flagOf(document); other {
+	case flag, "":
+		return document, nil
+	case "file":
+		return nil, fmt.Errorf("the file of --%s is a receipt or certificate: name it without a flag", flag)
+	default:
+		return nil, fmt.Errorf("the file of --%s is what --%s takes: give it as --%s", flag, other, other)
+	}
+}
+
+// flagOf is the flag that takes a document, as its members tell; "file" for one that is named without a flag, empty for an unknown one.
+func flagOf(document object) string {
+	for _, known := range []struct{ member, flag string }{
+		{"tlog_proof", "inclusion"}, {"record", "file"}, {"certificate_id", "file"}, {"origin", "log"},
+	} {
+		if _, there := document[known.member]; there {
+			return known.flag
+		}
+	}
+	if entries, is := document["keys"].([]any); is && !slices.ContainsFunc(entries, isLogKey) {
+		return "keys"
+	}
+	return ""
+}
+
+// isLogKey tells an entry of a log's file from one of a key set.
+func isLogKey(entry any) bool {
+	members, _ := entry.(object)
+	_, there := members["key"]
+	return there
 }
 
 // Verify tells a file by its content and verifies it. A file that does not verify is a *RefusedError.
@@ -135,28 +185,22 @@ func hasLines(file []byte) bool {
 
 // otherFile says what a file is that is none to be verified: one that others are verified with, or unknown.
 func otherFile(document object) error {
-	for _, known := range []struct{ member, flag string }{{"tlog_proof", "inclusion"}, {"origin", "log"}, {"keys", "keys"}} {
-		if _, there := document[known.member]; there {
-			return refuse("it is what --%s takes: name the receipt, certificate or checkpoint before it", known.flag)
-		}
+	if flag := flagOf(document); flag != "" {
+		return refuse("it is what --%s takes: name the receipt, certificate or checkpoint before it", flag)
 	}
 	return refuse("it is no receipt, certificate or checkpoint")
 }
 
 func (f Files) log() (Log, error) {
-	raw, err := f.need("log", f.Log)
+	document, err := f.needJSON("log", f.Log, "the log's file")
 	if err != nil {
 		return Log{}, err
 	}
-	return ReadLog(raw, f.Witnesses)
+	return readLog(document, f.Witnesses)
 }
 
 func (f Files) inclusion() (object, error) {
-	raw, err := f.need("inclusion", f.Inclusion)
-	if err != nil {
-		return nil, err
-	}
-	return readJSON(raw, "the inclusion")
+	return f.needJSON("inclusion", f.Inclusion, "the inclusion")
 }
 
 func (f Files) verifyGrown(file []byte, report *Report) error {
@@ -190,7 +234,7 @@ func (f Files) verifyCheckpoint(file []byte, report *Report) error {
 	if err != nil {
 		return err
 	}
-	if !strings.Contains(note, "\n\n") { // before a reader is asked for the log's file
+	if !strings.Contains(note, "\n\n") || f.Log == "" && !strings.Contains(note, "\n\n— ") { // before a reader is asked for the log's file
 		return refuse("it is not a signed note, as a checkpoint is, nor the JSON of a receipt or certificate")
 	}
 	log, err := f.log()
@@ -223,11 +267,11 @@ func (f Files) verifyCertificate(document object, report *Report) error {
 }
 
 func (f Files) verifyReceipt(document object, report *Report) error {
-	raw, err := f.need("keys", f.Keys)
+	set, err := f.needJSON("keys", f.Keys, "the key set")
 	if err != nil {
 		return err
 	}
-	keys, err := ReadKeys(raw)
+	keys, err := readKeys(set)
 	if err != nil {
 		return err
 	}

@@ -1,6 +1,7 @@
 package view
 
 import (
+	"slices"
 	"strings"
 
 	"reckon/domain/run"
@@ -11,9 +12,15 @@ func EnginesInWords(asked []run.Asked) string {
 	said := make([]string, len(asked))
 	for i, a := range asked {
 		said[i] = a.Name + " " + a.Revision + " " + askedInWords(a.Outcome)
+		if a.Outcome == run.AskedRefuted && slices.ContainsFunc(asked, isShown) {
+			said[i] += ": it is not the answer that is shown"
+		}
 	}
 	return strings.Join(said, "; ")
 }
+
+// isShown tells whether an engine's answer is the one that is shown; where there is none, it is one that was refuted.
+func isShown(a run.Asked) bool { return a.Outcome == run.AskedAnswered }
 
 func askedInWords(o run.AskedOutcome) string {
 	switch o {

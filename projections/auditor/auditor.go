@@ -165,6 +165,9 @@ func Run(ctx context.Context, c Config) (report Report, err error) {
 	if err != nil {
 		return Report{}, err
 	}
+	if notCompared == nil && slices.ContainsFunc(end.Findings, isUnread) {
+		notCompared = errors.New("a part of the log, which cannot be read: tables that are right would differ")
+	}
 	judged, counts := auditor.End()
 	findings := append([]audit.Finding{}, slices.Concat(judged, late, end.Findings)...) // never nil: JSON lists none
 	anchored := end.Anchored || auditor.Transparency().Anchored > 0
@@ -215,6 +218,11 @@ func Run(ctx context.Context, c Config) (report Report, err error) {
 	audit.Sort(findings)
 	return Report{Reverified: reverified, Tables: tablesCompared, ReadModels: compared != nil, Rechecked: len(certified), LogID: logID, Position: counts.Position, Link: end.Link, Chained: end.Chained, Anchored: anchored,
 		Counts: counts, Content: auditor.Content(), Transparency: auditor.Transparency(), Findings: findings, Elapsed: time.Since(begun)}, nil
+}
+
+// isUnread reports whether a finding says that the log was not read to its end.
+func isUnread(f audit.Finding) bool {
+	return f.Kind == audit.KindUnreadable || f.Kind == audit.KindExport
 }
 
 // ReadUsage counts what an account used, over the whole log. Nothing else that an audit would find is looked for. Errors: that of the

@@ -8,6 +8,7 @@ import (
 	"regexp"
 	"strings"
 
+	"reckon/domain/expression"
 	"reckon/domain/slips"
 	"reckon/runners/engine/svg"
 )
@@ -47,12 +48,24 @@ func present(outcome *Outcome, code string, answer reply) {
 	if why := cmp.Or(endless(asked, answer.Line > 0), stopped(asked)); why != "" {
 		outcome.Unevaluated, outcome.Messages = true, append(outcome.Messages, why)
 	}
+	if why := forgotten(asked, answer.Line > 0); why != "" {
+		outcome.Messages = append(outcome.Messages, why)
+	}
 	if why := mayEndEarly(code); why != "" {
 		outcome.Messages = append(outcome.Messages, why)
 	}
 	if why := outOfReach(asked, answer); why != "" {
 		outcome.Unevaluated, outcome.Messages = true, append(outcome.Messages, why)
 	}
+}
+
+// forgotten says of a text that is only x = 5 outside of a session what becomes of x.
+func forgotten(asked exchange, inSession bool) string {
+	if inSession || len(asked.inputs) != 1 || !asked.inputs[0].IsCall("Set") || asked.inputs[0].Args[0].Kind != expression.Symbol {
+		return ""
+	}
+	name := asked.inputs[0].Args[0].Text
+	return name + " has this value in this evaluation only; a session keeps it. An equation is written with ==."
 }
 
 var picture = regexp.MustCompile(`-(?:Graphics|Graphics3D|Image)-`)

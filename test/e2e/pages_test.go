@@ -94,6 +94,7 @@ func TestPages(t *testing.T) {
 	runBlocks(t, folder, server.Output, blocks, func(commands string) string {
 		return replaced(t, commands, "localhost:8080", strings.TrimPrefix(server.URL, "http://"))
 	})
+	leavesOnly(t, folder, "docs", "reckon-data", "check_bursts.py", "TARGET") // TARGET is what a reader names
 }
 
 func read(t *testing.T, page string) string {

@@ -152,13 +152,19 @@ func TestReadme(t *testing.T) {
 	runBlocks(t, folder, server.Output, append(blocks, proof...), func(commands string) string {
 		return replaced(t, commands, "localhost:8080", strings.TrimPrefix(server.URL, "http://"))
 	})
+	leavesOnly(t, folder, "docs", "reckon", "reckon-data")
+}
+
+// leavesOnly fails for everything else that the commands of pages have left in the folder in which a reader runs them.
+func leavesOnly(t *testing.T, folder string, names ...string) {
+	t.Helper()
 	left, err := os.ReadDir(folder)
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, entry := range left {
-		if !slices.Contains([]string{"docs", "reckon", "reckon-data"}, entry.Name()) {
-			t.Errorf("the README leaves %s in the clone", entry.Name())
+		if !slices.Contains(names, entry.Name()) {
+			t.Errorf("the pages leave %s in the clone", entry.Name())
 		}
 	}
 }

@@ -27,14 +27,15 @@ type vector struct {
 }
 
 const (
-	aReceipt     = "verified: receipt"
-	aCertificate = "verified: certificate"
-	malformed    = " is not JSON of unique names, integers below 2^53 and Unicode"
-	badSignature = "the signature of the receipt does not verify"
-	notInTree    = "it is not in the tree"
-	noProofOfIt  = "the proof is of another leaf"
-	notOne       = "it is not a signed note, as a checkpoint is, nor the JSON of a receipt or certificate"
-	badNote      = "a signature of the checkpoint is not one of a note"
+	aReceipt      = "verified: receipt"
+	aCertificate  = "verified: certificate"
+	malformed     = " is not JSON of unique names, integers below 2^53 and Unicode"
+	badSignature  = "the signature of the receipt does not verify"
+	notInTree     = "it is not in the tree"
+	noProofOfIt   = "the proof is of another leaf"
+	notOne        = "it is not a signed note, as a checkpoint is, nor the JSON of a receipt or certificate"
+	recordChanged = "the record is not what was signed"
+	badNote       = "a signature of the checkpoint is not one of a note"
 )
 
 var (
@@ -205,7 +206,7 @@ func receiptVectors(add adder) {
 			sentence := want
 			switch {
 			case kind == "an empty text" && name == "canonical_form", kind == "an object" && name == "record":
-				sentence = "canonical_form is not the canonical form of record"
+				sentence = recordChanged
 			case kind == "an empty text" && name == "kid":
 				sentence = "the key set has no key with the receipt's kid"
 			case kind == "an empty text" && name == "signature":
@@ -225,11 +226,11 @@ func receiptVectors(add adder) {
 		f.member(t, "receipt", func(d object) { d["id"] = strings.ToUpper(d["id"].(string)) })
 	})
 	for name := range record() {
-		add(ofReceipt, "another "+name+" in the record", "canonical_form is not the canonical form of record", func(t testing.TB, f *files) {
+		add(ofReceipt, "another "+name+" in the record", recordChanged, func(t testing.TB, f *files) {
 			f.member(t, "receipt", func(d object) { d["record"].(object)[name] = "other" })
 		})
 	}
-	add(ofReceipt, "another member in the record", "canonical_form is not the canonical form of record", func(t testing.TB, f *files) {
+	add(ofReceipt, "another member in the record", recordChanged, func(t testing.TB, f *files) {
 		f.member(t, "receipt", func(d object) { d["record"].(object)["more"] = 1 })
 	})
 	add(ofReceipt, "record and form changed together", sentences["id"], func(t testing.TB, f *files) {
@@ -396,7 +397,7 @@ func noteVectors(add adder) {
 	const badWitness = "the key of a witness is not a verifier key of type 4"
 	for name, other := range map[string][2]string{
 		"the log's own key": {verifierKeyOf(origin, 1, key("log")), badWitness}, "the log's own key as of a witness": {verifierKeyOf("witness.example/2", 4, key("log")), "a key of the log is no witness"},
-		"an empty key": {"", badWitness}, "no padding": {strings.TrimRight(witness, "="), "verified: checkpoint"}, "another witness": {verifierKeyOf("witness.example/2", 4, key("other")), noWitness},
+		"an empty key": {"", "--witness is empty: leave it out"}, "no padding": {strings.TrimRight(witness, "="), "verified: checkpoint"}, "another witness": {verifierKeyOf("witness.example/2", 4, key("other")), noWitness},
 		"a space behind it": {witness + " ", badWitness}, "a line feed behind it": {witness + "\n", badWitness}, "foreign signs in it": {witness[:40] + "!" + witness[40:], badWitness},
 		"another id": {strings.Replace(witness, "+", "+0", 1), badWitness}, "another name": {verifierKeyOf("witness.example/2", 4, key("witness")), noWitness},
 	} {
@@ -404,7 +405,15 @@ func noteVectors(add adder) {
 	}
 	add(with(ofCheckpoint, "--witness", witness, "--witness", witness), "the same witness twice", "two of the witnesses are one", nil)
 	add(with(ofCheckpoint, "--witness", witness, "--witness", verifierKeyOf("witness.example/2", 4, key("witness"))), "the same witness under two names", "two of the witnesses are one", nil)
-	add([]string{"newer"}, "no log's file", "say --log", nil)
+	add([]string{"newer"}, "no log's file", "say --log, a file or an address: this file cannot be verified without the log's keys", nil)
+	add([]string{"newer"}, "a page with an empty line, without a log's file", notOne, func(_ testing.TB, f *files) { f.content["newer"] = []byte("# Title\n\nText\n") })
+	for _, arguments := range [][]string{{"receipt", "--keys", "log"}, {"newer", "--log", "keys"}, {"receipt", "--keys", "receipt-inclusion"}, {"receipt", "--keys", "receipt"},
+		{"newer", "--log", "certificate"}, {"receipt", "--keys", "keys", "--log", "log", "--inclusion", "keys"}, {"certificate", "--log", "log", "--inclusion", "certificate"}} {
+		flag, file := arguments[len(arguments)-2], arguments[len(arguments)-1]
+		takes := map[string]string{"log": "what --log takes: give it as --log", "keys": "what --keys takes: give it as --keys", "receipt-inclusion": "what --inclusion takes: give it as --inclusion",
+			"receipt": "a receipt or certificate: name it without a flag", "certificate": "a receipt or certificate: name it without a flag"}[file]
+		add(arguments, file+" as "+flag, "the file of "+flag+" is "+takes, nil)
+	}
 }
 
 func proofVectors(add adder) {

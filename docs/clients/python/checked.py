@@ -8,7 +8,10 @@
 The rest of the interface is in reckon.api, one module for each route: pass them the client of a Reckon.
 """
 
+from contextlib import contextmanager
 from dataclasses import dataclass
+
+import httpx
 
 from .api.evaluation import evaluate, get_receipt
 from .api.service import service_keys
@@ -24,6 +27,18 @@ class Refusal(Exception):
     def __init__(self, problem: Problem):
         super().__init__(f"{problem.detail} ({problem.code})")
         self.problem, self.code = problem, problem.code
+
+
+class Unreachable(Exception):
+    """Nothing that answers is at the address."""
+
+
+@contextmanager
+def reaching(url: str):
+    try:
+        yield
+    except (httpx.HTTPError, httpx.InvalidURL) as error:
+        raise Unreachable(f"no answer from {url}: {error}") from None
 
 
 @dataclass(frozen=True)
@@ -46,13 +61,17 @@ class Reckon:
     """A service, and the keys that its receipts verify by: the content of a service-keys.json that was kept, or those that it has now."""
 
     def __init__(self, url: str, token: str, keys: bytes | None = None, timeout: float = 120):
-        self.client = AuthenticatedClient(base_url=url, token=token, timeout=timeout)
-        self.keys = read_keys(keys if keys is not None else service_keys.sync_detailed(client=self.client).content)
+        if not token:
+            raise ValueError("a token is needed: the account page of the service makes one, or its operator")
+        self.url, self.client = url, AuthenticatedClient(base_url=url, token=token, timeout=timeout)
+        with reaching(url):
+            self.keys = read_keys(keys if keys is not None else service_keys.sync_detailed(client=self.client).content)
 
     def evaluate(self, expression: str, session_id: str | None = None) -> Answer:
-        """Raises Refusal, or verify.Refused where the receipt does not verify or is of another answer."""
+        """Raises Refusal, Unreachable, or verify.Refused where the receipt does not verify or is of another answer."""
         body = EvaluateInputBody(expression=expression, session_id=UNSET if session_id is None else session_id)
-        evaluation = evaluate.sync(client=self.client, body=body)
+        with reaching(self.url):
+            evaluation = evaluate.sync(client=self.client, body=body)
         if isinstance(evaluation, Problem):
             raise Refusal(evaluation)
         receipt = self.receipt(evaluation.run_id)
@@ -65,7 +84,8 @@ class Reckon:
 
     def receipt(self, run_id: int) -> dict:
         """The record of a run's receipt, verified."""
-        read = get_receipt.sync_detailed(run_id, client=self.client)
+        with reaching(self.url):
+            read = get_receipt.sync_detailed(run_id, client=self.client)
         if isinstance(read.parsed, Problem):
             raise Refusal(read.parsed)
         document = read_json(read.content, "the receipt")

@@ -19,7 +19,7 @@ from IPython.core.magic import Magics, line_magic, cell_magic, magics_class
 from IPython.display import SVG, display
 
 from .api.evaluation import get_plot
-from .checked import Reckon, Refusal
+from .checked import Reckon, Refusal, Unreachable
 from .verify import Refused
 
 COLOURS = {"verified": "#1a7f37", "refuted": "#cf222e", None: "#57606a"}
@@ -61,7 +61,10 @@ class ReckonMagic(Magics):
     def reckon(self, line):
         """%reckon [URL TOKEN]: evaluate there from now on."""
         url, token = shlex.split(line) or (os.environ.get("RECKON_URL", "http://localhost:8080"), os.environ.get("RECKON_TOKEN", ""))
-        self.service = Reckon(url, token)
+        try:
+            self.service = Reckon(url, token)
+        except (Unreachable, Refused, ValueError) as why:
+            raise UsageError(f"{why}. Say where to evaluate: %reckon URL TOKEN") from None
 
     @cell_magic("reckon")
     def evaluate(self, line, cell):
@@ -74,8 +77,8 @@ class ReckonMagic(Magics):
             self.reckon("")
         try:
             answer = self.service.evaluate(cell.strip(), options.session)
-        except Refusal as refusal:
-            raise UsageError(str(refusal)) from None
+        except (Refusal, Unreachable) as why:
+            raise UsageError(str(why)) from None
         except Refused as refused:
             raise UsageError(f"the receipt does not verify: {refused}") from None
         for warning in answer.evaluation.warnings:

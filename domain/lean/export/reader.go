@@ -270,7 +270,7 @@ func (d *parser) parseWithin(line []byte) (err *Error) {
 	}
 	d.scan.reset(line)
 	if d.scan.peek() != '{' {
-		return fail(BadJSON, "the line is not a JSON object")
+		return fail(BadJSON, "the line is not a JSON object: an export is what lean4export writes; Lean source is for POST /api/proofs/elaborate, as its source")
 	}
 	return d.readRecord()
 }
