@@ -431,7 +431,7 @@ func TestJobsAreSubmittedAndCancelled(t *testing.T) {
 	b.Fill("#circuit", "OPENQASM 3; include \"stdgates.inc\"; qubit[1] q; h q[0];")
 	b.Click("main details:nth-of-type(2) button.primary")
 	b.Has("#job", "queued")
-	b.Has("#job", "circuit")
+	b.Has("#job", "qsim")
 	b.Go(s.URL + "/jobs?status=cancelled")
 	b.Has("#rows tbody", "cancelled")
 	clean(t, b)
