@@ -107,7 +107,7 @@ func TestJobEnds(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if a := get(t, u, lost); a.JSON["status"] != "lost" || a.JSON["attempt"] != 3.0 || !strings.Contains(a.JSON["error"].(string), "3 runners ended") {
+	if a := get(t, u, lost); a.JSON["status"] != "lost" || a.JSON["attempt"] != 3.0 || !strings.Contains(a.JSON["error"].(string), "the last because its runner ended") {
 		t.Errorf("%s", a.Body)
 	}
 

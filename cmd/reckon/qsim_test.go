@@ -118,7 +118,7 @@ func TestQsimNoise(t *testing.T) {
 	t.Parallel()
 	program := "qubit[2] q; x q[0]; cx q[0], q[1];"
 	cmd := qsimCmd{File: "-", MemoryMiB: 64, Noise: `{"channels":[{"channel":"bit_flip","p":0.25,"gates":["x"]}],"readout":[{"qubits":[1],"matrix":[[1,0],[1,0]]}]}`}
-	for engine, name := range map[string]string{"": "density-double-v1", "density": "density-double-v1", "stabilizer": "stabilizer-v1", "statevector": "trajectories-double-v1"} {
+	for engine, name := range map[string]string{"": "density-double-v1", "density": "density-double-v1", "stabilizer": "stabilizer-v2", "statevector": "trajectories-double-v1"} {
 		if cmd.Engine = nil; engine != "" {
 			cmd.Engine = &engine
 		}

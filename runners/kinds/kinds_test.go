@@ -107,6 +107,7 @@ var alsoNamed = map[string]string{
 	"readapi/workbench/diagram.go":        `"qsim": the form that a drawing is in`,
 	"readapi/workbench/jobs.go":           `"evaluate", "qsim": these have forms and pictures of their own; any other kind is shown as text`,
 	"readapi/workbench/proofs.go":         `"proof": the page of uploads submits proofs`,
+	"cmd/reckon/main.go":                  `"evaluate" is what other programs call the command try`,
 	"writeapi/mcpapi/jobs.go":             `"evaluate": the answer of a job that evaluated is shown as the tool evaluate shows it`,
 }
 
