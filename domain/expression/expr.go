@@ -1,6 +1,7 @@
 package expression
 
 import (
+	"math/big"
 	"strconv"
 	"strings"
 )
@@ -65,6 +66,15 @@ func Sym(name string) *Expr { return &Expr{Kind: Symbol, Text: name} }
 
 // Int makes an integer.
 func Int(n int64) *Expr { return &Expr{Kind: Integer, Text: strconv.FormatInt(n, 10)} }
+
+// Fraction is an exact number: an integer, or Rational[p, q] in lowest terms.
+func Fraction(r *big.Rat) *Expr {
+	over := &Expr{Kind: Integer, Text: r.Num().String()}
+	if r.IsInt() {
+		return over
+	}
+	return NewCall("Rational", over, &Expr{Kind: Integer, Text: r.Denom().String()})
+}
 
 // Str makes a string from its unescaped text.
 func Str(text string) *Expr { return &Expr{Kind: String, Text: text} }

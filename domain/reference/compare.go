@@ -158,7 +158,7 @@ func normalTree(e *expression.Expr) *expression.Expr {
 	made := expression.Apply(normalTree(e.Head), args...)
 	switch name := made.HeadName(); {
 	case name == "Sqrt" && len(args) == 1:
-		return normalPower(args[0], fraction(big.NewRat(1, 2)))
+		return normalPower(args[0], expression.Fraction(big.NewRat(1, 2)))
 	case name == "Exp" && len(args) == 1:
 		return normalPower(expression.Sym("E"), args[0])
 	case name == "Power" && len(args) == 2:
@@ -179,23 +179,14 @@ func normalPower(base, exponent *expression.Expr) *expression.Expr {
 		return power
 	}
 	if value, ok := exactNumber(power); ok {
-		return fraction(value)
+		return expression.Fraction(value)
 	}
 	of, isNumber := exactNumber(base)
 	r, isNumberToo := exactNumber(exponent)
 	if isNumber && isNumberToo && !of.IsInt() && of.Num().IsInt64() && of.Num().Int64() == 1 {
-		return expression.NewCall("Power", fraction(new(big.Rat).SetInt(of.Denom())), fraction(r.Neg(r)))
+		return expression.NewCall("Power", expression.Fraction(new(big.Rat).SetInt(of.Denom())), expression.Fraction(r.Neg(r)))
 	}
 	return power
-}
-
-// fraction is the normal form of an exact number.
-func fraction(r *big.Rat) *expression.Expr {
-	over := &expression.Expr{Kind: expression.Integer, Text: r.Num().String()}
-	if r.IsInt() {
-		return over
-	}
-	return expression.NewCall("Rational", over, &expression.Expr{Kind: expression.Integer, Text: r.Denom().String()})
 }
 
 // foldNumbers makes one of the exact real numbers of a sum or product whose operands are normal.
@@ -223,7 +214,7 @@ func foldNumbers(e *expression.Expr) *expression.Expr {
 		neutral = 1
 	}
 	if len(rest) == 0 || value.Cmp(big.NewRat(neutral, 1)) != 0 {
-		rest = append(rest, fraction(value))
+		rest = append(rest, expression.Fraction(value))
 	}
 	if len(rest) == 1 {
 		return rest[0]

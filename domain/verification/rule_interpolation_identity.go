@@ -49,8 +49,7 @@ func planInterpolation(c Call) (Task, error) {
 			return Task{}, noShape("two points at one place, and values that hold the variable, are not checked")
 		}
 		places[place.String()] = true
-		at := call("Rational", bigInt(place.Num()), bigInt(place.Denom()))
-		claims = append(claims, [2]*expression.Expr{value, c.Answer.Replace(variable, at)})
+		claims = append(claims, [2]*expression.Expr{value, c.Answer.Replace(variable, expression.Fraction(place))})
 	}
 	bounded := call("D", c.Answer, call("List", variable, expression.Int(int64(len(claims)))))
 	claims = append(claims, [2]*expression.Expr{expression.Int(0), bounded})
@@ -86,8 +85,4 @@ func rationalNumber(e *expression.Expr) (*big.Rat, bool) {
 		value.Mul(value, known)
 	}
 	return value, true
-}
-
-func bigInt(n *big.Int) *expression.Expr {
-	return &expression.Expr{Kind: expression.Integer, Text: n.String()}
 }

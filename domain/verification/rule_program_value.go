@@ -66,8 +66,8 @@ func isProgram(c Call) bool {
 	case slices.Contains(orderedHeads, c.Head) || c.Head == "Permutations" || c.Head == "Subsets":
 		return slices.ContainsFunc(c.Args, func(part *expression.Expr) bool { return !ofIntegers(part) || hasInnerList(part) }) || mentionsOwn(c.Whole)
 	case c.Head == "Table":
-		return len(c.Args) > 0 && (mentionsAny(c.Args[0], "List") || slices.ContainsFunc(c.Args, hasInnerList) || slices.ContainsFunc(c.Args[1:], onlyCounts) ||
-			mentionsAny(c.Args[0], "FactorInteger") || mentionsAny(c.Args[0], primality().Declare().Heads...)) || mentionsOwn(c.Whole)
+		return len(c.Args) > 0 && (mentionsAny(c.Args[0], "List", "FactorInteger") || slices.ContainsFunc(c.Args, hasInnerList) || slices.ContainsFunc(c.Args[1:], onlyCounts) ||
+			mentionsAny(c.Args[0], primality().Declare().Heads...)) || mentionsOwn(c.Whole)
 	case isLogical(c.Whole):
 		return len(c.Args) > 2 || mentionsAny(c.Whole, "List") || mentionsOwn(c.Whole)
 	case slices.Contains(primality().Declare().Heads, c.Head):

@@ -172,7 +172,7 @@ func (p *Provider) Approve(ctx context.Context, a *Authorization, account string
 	if err != nil {
 		return nil, err
 	}
-	code := auth.AuthorizationCode.Mint()
+	code := forms[identity.AuthorizationCode].Mint()
 	err = p.store.AddOAuthSecret(ctx, identity.OAuthSecret{
 		Hash: auth.TokenID(code), Kind: identity.AuthorizationCode, GrantID: id, Account: account, ClientID: a.Client.ID, Scopes: a.Scopes, Resource: a.Resource,
 		RedirectURI: a.asked, Challenge: a.challenge, ExpiresAt: p.now().Add(CodeLife),

@@ -21,18 +21,22 @@ import (
 // MaxFormBytes is the longest body of a request with a form.
 const MaxFormBytes = 16 << 10
 
+// forms are how the secrets of each kind are written.
+var forms = map[identity.SecretKind]auth.Form{
+	identity.AuthorizationCode: auth.AuthorizationCode, identity.AccessToken: auth.AccessTokenForm, identity.RefreshToken: auth.RefreshTokenForm,
+}
+
 // grantType is what is exchanged: a secret in a parameter of its own, and the parameters that must come with it (RFC 6749 §4.1.3 and §6,
 // RFC 7636 §4.5).
 type grantType struct {
 	kind      identity.SecretKind
-	form      auth.Form
 	parameter string
 	needed    []string
 }
 
 var grantTypes = map[string]grantType{
-	"authorization_code": {identity.AuthorizationCode, auth.AuthorizationCode, "code", []string{"code", "redirect_uri", "code_verifier"}},
-	"refresh_token":      {identity.RefreshToken, auth.RefreshTokenForm, "refresh_token", []string{"refresh_token"}},
+	"authorization_code": {identity.AuthorizationCode, "code", []string{"code", "redirect_uri", "code_verifier"}},
+	"refresh_token":      {identity.RefreshToken, "refresh_token", []string{"refresh_token"}},
 }
 
 // verifiers are PKCE's (RFC 7636 §4.1).
@@ -78,7 +82,7 @@ func (p *Provider) Token(ctx context.Context, issuer, authorization, body string
 	if err != nil {
 		return Tokens{}, err
 	}
-	secret, err := p.find(ctx, exchanged.kind, exchanged.form, form.Get(exchanged.parameter))
+	secret, err := p.find(ctx, exchanged.kind, form.Get(exchanged.parameter))
 	switch {
 	case errors.Is(err, identity.ErrNoOAuthSecret):
 		return Tokens{}, invalidGrant("the " + exchanged.parameter + " is unknown, expired or revoked")
@@ -132,7 +136,7 @@ func grantedScopes(issuer string, secret identity.OAuthSecret, form url.Values) 
 // exchange replaces a secret by an access token with the granted scopes and a refresh token with all of the secret's. Access tokens that
 // came of it before stay valid until they expire: a client may have requests under way with the last one.
 func (p *Provider) exchange(ctx context.Context, secret identity.OAuthSecret, granted scope.Set) (Tokens, error) {
-	access, refresh := auth.AccessTokenForm.Mint(), auth.RefreshTokenForm.Mint()
+	access, refresh := forms[identity.AccessToken].Mint(), forms[identity.RefreshToken].Mint()
 	token := identity.OAuthSecret{
 		Hash: auth.TokenID(access), Kind: identity.AccessToken, GrantID: secret.GrantID, Account: secret.Account, ClientID: secret.ClientID, Scopes: granted,
 		Resource: secret.Resource, ExpiresAt: p.now().Add(AccessLife),
@@ -171,11 +175,11 @@ func (p *Provider) Revoke(ctx context.Context, authorization, body string) error
 	if err != nil {
 		return err
 	}
-	kind, shape := identity.AccessToken, auth.AccessTokenForm
-	if auth.RefreshTokenForm.WellFormed(form.Get("token")) { // the token says what it is; token_type_hint is not read
-		kind, shape = identity.RefreshToken, auth.RefreshTokenForm
+	kind := identity.AccessToken
+	if forms[identity.RefreshToken].WellFormed(form.Get("token")) { // the token says what it is; token_type_hint is not read
+		kind = identity.RefreshToken
 	}
-	secret, err := p.find(ctx, kind, shape, form.Get("token"))
+	secret, err := p.find(ctx, kind, form.Get("token"))
 	if errors.Is(err, identity.ErrNoOAuthSecret) || err == nil && secret.ClientID != client {
 		return nil
 	}
@@ -199,8 +203,8 @@ func (p *Provider) publicClient(ctx context.Context, authorization string, form 
 }
 
 // find returns a secret, used or not. It is identity.ErrNoOAuthSecret where there is none, or its grant is not in force any more.
-func (p *Provider) find(ctx context.Context, kind identity.SecretKind, form auth.Form, sent string) (identity.OAuthSecret, error) {
-	if !form.WellFormed(sent) {
+func (p *Provider) find(ctx context.Context, kind identity.SecretKind, sent string) (identity.OAuthSecret, error) {
+	if !forms[kind].WellFormed(sent) {
 		return identity.OAuthSecret{}, identity.ErrNoOAuthSecret
 	}
 	secret, err := p.store.OAuthSecretOf(ctx, kind, auth.TokenID(sent))

@@ -279,9 +279,6 @@ func (q *question) equationsOf() (equation string, initial []string, err error) 
 // differential asks for the solutions of one ordinary differential equation, or of a linear system.
 func differential(q *question) ([]way, error) {
 	if len(q.args) == 3 && q.args[1].IsCall("List") && len(q.args[1].Args) > 1 && q.args[2].Kind == expression.Symbol {
-		if err := q.only(); err != nil {
-			return nil, err
-		}
 		return q.system(q.args[1].Args)
 	}
 	asked, variable, err := q.unknownFunction()

@@ -2,6 +2,7 @@ package giac
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -50,7 +51,7 @@ func (q *question) system(asked []*expression.Expr) ([]way, error) {
 	}
 	q.before = append(q.before,
 		"mm:="+list(rows),
-		"bb:=subst("+list(rates)+","+list(functions)+","+list(strings.Split(strings.Repeat("0", n), ""))+")",
+		"bb:=subst("+list(rates)+","+list(functions)+","+list(slices.Repeat([]string{"0"}, n))+")",
 		"ss:=desolve(diff(ff0("+variable+"),"+variable+",1)=mm*ff0("+variable+")+bb,"+variable+",ff0)",
 	)
 	text := "ss[0]"
@@ -65,6 +66,9 @@ const maxFunctions = 6
 
 // unknownFunctions reads {x[t], y[t]} or {x, y}, and returns Giac's name of t.
 func (q *question) unknownFunctions(asked []*expression.Expr) (variable string, err error) {
+	if err := q.only(); err != nil {
+		return "", err
+	}
 	if len(asked) > maxFunctions {
 		return "", q.refuse(fmt.Sprintf("for more than %d functions", maxFunctions))
 	}

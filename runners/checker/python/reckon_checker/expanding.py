@@ -428,4 +428,4 @@ def towards(function: Tree, name: str, point: Tree, side: int) -> Tree:
 
 
 def is_minus_infinity(point: Tree) -> bool:
-    return is_call(point, "Times") and set(arguments(point)) == {-1, "Infinity"}
+    return (is_call(point, "Times") and set(arguments(point)) == {-1, "Infinity"}) or (is_call(point, "Minus") and arguments(point) == ("Infinity",))

@@ -327,27 +327,29 @@ def median(value: Value) -> Value:
     return parts[middle] if len(parts) % 2 else number(Fraction(parts[middle - 1] + parts[middle], 2))
 
 
+def _middle(parts: Sequence[Any]) -> Fraction:
+    return Fraction(sum(parts)) / len(parts)
+
+
+def _covariance(first: Sequence[Any], second: Sequence[Any]) -> Value:
+    a, b = _middle(first), _middle(second)
+    return number(sum(((x - a) * (y - b) for x, y in zip(first, second, strict=True)), Fraction(0)) / (len(first) - 1))
+
+
 @builtin("Variance", 1)
 def variance(value: Value) -> Value:
     parts = _numbers(value, "Variance", 2)
-    middle = Fraction(sum(parts)) / len(parts)
-    return number(sum(((one - middle) ** 2 for one in parts), Fraction(0)) / (len(parts) - 1))
+    return _covariance(parts, parts)
 
 
 builtin("StandardDeviation", 1)(lambda value: power(variance(value), Fraction(1, 2)) if variance(value) != 0 else 0)
 
 
-def _pairs(a: Value, b: Value, what: str) -> tuple[list[Any], list[Any]]:
-    first, second = _numbers(a, what, 2), _numbers(b, what, 2)
-    require(len(first) == len(second), what)
-    return first, second
-
-
 @builtin("Covariance", 2)
 def covariance(a: Value, b: Value) -> Value:
-    first, second = _pairs(a, b, "Covariance")
-    means = Fraction(sum(first)) / len(first), Fraction(sum(second)) / len(second)
-    return number(sum(((x - means[0]) * (y - means[1]) for x, y in zip(first, second, strict=True)), Fraction(0)) / (len(first) - 1))
+    first, second = _numbers(a, "Covariance", 2), _numbers(b, "Covariance", 2)
+    require(len(first) == len(second), "Covariance")
+    return _covariance(first, second)
 
 
 @builtin("Correlation", 2)
@@ -360,7 +362,7 @@ def correlation(a: Value, b: Value) -> Value:
 @builtin("MeanDeviation", 1)
 def mean_deviation(value: Value) -> Value:
     parts = _numbers(value, "MeanDeviation")
-    middle = Fraction(sum(parts)) / len(parts)
+    middle = _middle(parts)
     return mean_of([number(abs(one - middle)) for one in parts])
 
 

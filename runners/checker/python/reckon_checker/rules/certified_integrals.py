@@ -15,7 +15,7 @@ from ..assumptions import Assumptions
 from ..calculus import differentiate
 from ..critical import COMPARED, critical, shows_its_places
 from ..evaluation import Environment, evaluate, truth
-from ..expanding import towards
+from ..expanding import is_minus_infinity, towards
 from ..findings import Verified
 from ..normal import proves_zero
 from ..reality import is_real
@@ -150,10 +150,6 @@ def real_part(rate: Tree, signs: Signs) -> Tree:
 
 def flattened(node: Tree) -> list[Tree]:
     return [factor for part in arguments(node) for factor in flattened(part)] if is_call(node, "Times") else [node]
-
-
-def is_minus_infinity(end: Tree) -> bool:
-    return (is_call(end, "Times") and set(arguments(end)) == {-1, "Infinity"}) or (is_call(end, "Minus") and arguments(end) == ("Infinity",))
 
 
 # Numbers only.

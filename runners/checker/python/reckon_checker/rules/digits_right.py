@@ -12,6 +12,7 @@ from ..values import Number, Value, complex_ball, is_number, precision
 from .rounded import half_step, read
 
 ULPS = 8  # half steps
+DIGITS = "0 to the digits that the answer shows"  # a residual
 
 
 def all_right(answer: Tree, true: Value, digits: int | None = None) -> bool:

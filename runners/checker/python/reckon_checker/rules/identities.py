@@ -19,10 +19,10 @@ from ..normal import proves_equal
 from ..tree import Refused, Tree, arguments, brief, exactly, free_symbols, is_call, kept_by_machines, minus, reals, replace, walk
 from ..values import INDETERMINATE, Relation, Undecided, compare, is_number, precision
 from . import forms
-from .digits_right import all_right
+from .digits_right import DIGITS, all_right
 
-# Functions whose value at a place without width the normal form does not tell: Sign[0] is 0, 0/Abs[0] is not.
 DIGIT_BITS = 192
+# Functions whose value at a place without width the normal form does not tell: Sign[0] is 0, 0/Abs[0] is not.
 AT_ZERO = ("Sign", "RealSign", "OffZero$")
 ARITHMETIC = frozenset("Plus Times Power Subtract Minus Divide Rational Complex Sqrt".split())
 POSITIVE_DOMAINS = ("PositiveReals", "PositiveIntegers", "PositiveRationals", "Primes")
@@ -94,7 +94,7 @@ def judged(task: dict[str, Any], seed: int) -> Residual:
     if isinstance(found, Verified) and assumptions.integers and not found.exact:
         return Supported()  # some integers are not all of them
     if isinstance(found, Supported) and budget.attempted(lambda: digits_right(claims)):
-        return Verified(exact=False, residual="0 to the digits that the answer shows")
+        return Verified(exact=False, residual=DIGITS)
     return found
 
 

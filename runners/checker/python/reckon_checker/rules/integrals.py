@@ -17,11 +17,10 @@ from ..tree import Refused, Tree, free_symbols, kept_by_machines, reals, replace
 from ..values import INFINITY, MINUS_INFINITY, Kind, NonValue, Number, Undecided, Value, ball, complex_ball, is_number, precision, settled, spread
 from ..wording import equation, within
 from . import certified_integrals, exact_integrals, identities, iterated
-from .digits_right import all_right
+from .digits_right import DIGITS, all_right
 
 BITS = (96, 160)
 DIGITS_SHARE = 0.5
-DIGITS = "0 to the digits that the answer shows"
 FINE_SHARE, FINE_STEPS = 0.3, 100_000  # of the budget at most, for an exact answer that agrees and is looked at once more
 
 

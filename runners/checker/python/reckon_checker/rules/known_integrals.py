@@ -12,6 +12,7 @@ from flint import fmpq
 
 from ..assumptions import Assumptions
 from ..calculus import differentiate
+from ..expanding import is_minus_infinity
 from ..normal import proves_zero
 from ..signs import Signs
 from ..tree import Refused, Tree, arguments, free_symbols, is_call, minus, plus, power, rational, rational_of, rational_tree, replace, times, walk
@@ -55,8 +56,7 @@ class _Known:
         if low == 0 and high == "Pi":
             require(self.same(integrand, replace(integrand, self.x, minus("Pi", self.x))))
             return times(2, constant, self.circular(factors))
-        negative = times(-1, high) if high == "Infinity" else minus(0, high)
-        require(low == negative or is_minus(low, high) or (high != "Infinity" and proves_zero(plus(low, high))))
+        require(is_minus_infinity(low) if high == "Infinity" else proves_zero(plus(low, high)))
         if high == "Infinity":
             try:
                 return times(constant, self.gaussian(factors))
@@ -331,7 +331,3 @@ def gamma_of(at: Tree) -> Tree:
         product *= start
         start += 1
     return times(rational_tree(product), power("Pi", HALF) if value.q == 2 else 1)
-
-
-def is_minus(low: Tree, high: Tree) -> bool:
-    return (is_call(low, "Times") and set(arguments(low)) == {-1, high}) or (is_call(low, "Minus") and arguments(low) == (high,))

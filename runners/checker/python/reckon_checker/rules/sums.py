@@ -23,9 +23,9 @@ from ..tree import Refused, Tree, arguments, free_symbols, is_call, kept_by_mach
 from ..univariate import polynomial
 from ..values import NonValue, Undecided, Value, complex_ball, is_number, precision, settled, whole
 from . import certified_sums, identities, power_series
-from .digits_right import all_right
+from .digits_right import DIGITS, all_right
 from .finite import finite_somewhere
-from .integrals import DIGITS, against, diverges, infinite_number
+from .integrals import against, diverges, infinite_number
 from .iterated import separated
 from .primitives import factored
 

@@ -72,22 +72,26 @@ def stays_positive(term: Tree, k: str, n: str) -> bool:
         if not isinstance(part, tuple) or not free_symbols(part) & {k, n}:
             continue
         if is_call(part, "Gamma") and len(part) == 2:
-            p = [polynomial(replace(replace(part[1], k, a), n, b), "") for a, b in ((0, 0), (1, 0), (0, 1))]
-            if any(one is None or one[0].q != 1 for one in p) or not linear(part[1], k, n):
+            line = linear(part[1], k, n)
+            if line is None or any(c.q != 1 for c in line):
                 return False
-            start, in_k, in_n = (one[0] for one in p if one is not None)
-            if not (start > 0 and in_n >= start and in_k + in_n - 2 * start >= 0):
+            start, in_k, in_n = line
+            if not (start > 0 and in_n >= 0 and in_k + in_n >= 0):
                 return False
         elif not is_call(part, "Plus", "Times", "Power", "Rational"):
             return False
     return True
 
 
-def linear(node: Tree, k: str, n: str) -> bool:
-    at = {(a, b): polynomial(replace(replace(node, k, a), n, b), "") for a, b in ((0, 0), (1, 0), (0, 1))}
-    values = [one[0] if one is not None else fmpq(0) for one in at.values()]
-    line = plus(rational_tree(values[0]), times(rational_tree(values[1] - values[0]), k), times(rational_tree(values[2] - values[0]), n))
-    return proves_zero(minus(node, line))
+def linear(node: Tree, k: str, n: str) -> tuple[fmpq, fmpq, fmpq] | None:
+    """a, b and c of a + b k + c n; None of what is not written so."""
+    values = [polynomial(replace(replace(node, k, i), n, j), "") for i, j in ((0, 0), (1, 0), (0, 1))]
+    known = [one[0] for one in values if one is not None]
+    if len(known) < len(values):
+        return None
+    a, b, c = known[0], known[1] - known[0], known[2] - known[0]
+    line = plus(rational_tree(a), times(rational_tree(b), k), times(rational_tree(c), n))
+    return (a, b, c) if proves_zero(minus(node, line)) else None
 
 
 def total(term: Tree, k: str, n: str, first: int) -> Tree | None:
